@@ -1,0 +1,3 @@
+"""Property-based fuzzing of TensorFlow gradients."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,149 @@
+"""Name the op, and its input, that a wrong derivative is the fault of.
+
+The graph is cut at each call in turn: the first cut that disagrees ends in the op to blame.
+A lift's own ops are suspects like any other.  The input is found by holding all others.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradfuzz.examine import Examination
+from gradfuzz.finding import Bucket, Fault, Finding, Outcome, inconclusive
+from gradfuzz.graph import Array, Call, Graph, Leaf, Ref, replace_refs
+from gradfuzz.numeric.screen import tangents
+from gradfuzz.numeric.slopes import slopes
+from gradfuzz.subject import Subject
+
+Examine = Callable[[Graph], Examination]
+
+# Kinds that say nothing of a value, so that neither kinks nor single inputs explain them.
+WITHOUT_VALUE = ("missing", "raises", "mutated", "unrepeatable")
+
+
+@dataclass(frozen=True, eq=False)
+class Blamed:
+    """The part of a graph that ends in the op to blame, and what is wrong with it there."""
+
+    graph: Graph
+    call: Call
+    oracle: str
+    fault: Fault
+
+
+def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding | Outcome:
+    """Return the finding of a graph that an oracle disagrees on.
+
+    Returns an inconclusive outcome where the disagreement comes from kinks that meet: then
+    each op returned one of the derivatives it may, and only their combination is none.
+    """
+    blamed = _first_cut(graph, examination, examine)
+    has_value = not blamed.fault.kind.startswith(WITHOUT_VALUE)
+    if has_value and not _is_single(blamed.graph):
+        reason = _meeting_kinks(blamed, examine)
+        if reason is not None:
+            return inconclusive(reason)
+    name, kind = _input_to_blame(blamed, examine) if has_value else ("", blamed.fault.kind)
+    bucket = Bucket(blamed.call.op, blamed.oracle, kind, name)
+    return Finding(blamed.graph, bucket, blamed.fault.evidence)
+
+
+def _first_cut(graph: Graph, whole: Examination, examine: Examine) -> Blamed:
+    """Return the shortest beginning of `graph` that disagrees."""
+    subject = Subject.of(graph)
+    calls = graph.calls
+    used = {ref for _, call in calls for ref in call.inputs} | set(graph.outputs)
+    for index, call in calls if len(calls) > 1 else ():
+        outputs = sorted(ref for ref in used if ref.node == index and subject.is_real(ref))
+        if not outputs:
+            continue
+        cut = graph.cut(outputs)
+        found = examine(cut)
+        if found.fault is not None:
+            return Blamed(cut, call, found.oracle, found.fault)
+    assert whole.fault is not None
+    return Blamed(graph, calls[-1][1], whole.oracle, whole.fault)
+
+
+def _is_single(graph: Graph) -> bool:
+    """Return whether the graph is one call that reads each of its leaves once."""
+    read = [ref for _, call in graph.calls for ref in call.inputs]
+    return len(graph.calls) == 1 and len(read) == len(set(read))
+
+
+def _meeting_kinks(blamed: Blamed, examine: Examine) -> str | None:
+    """Return why the op is not to blame, or None if it is.
+
+    It is where what it reads is smooth at the point and it disagrees by itself, or is smooth.
+    """
+    subject = Subject.of(blamed.graph)
+    inputs = [ref for ref in blamed.call.inputs if isinstance(blamed.graph.nodes[ref.node], Call)]
+    real = [ref for ref in inputs if subject.is_real(ref)]
+    if real and not _is_smooth(blamed.graph.cut(real)):
+        return f"{blamed.call.op} reads a tensor that is not smooth at this point"
+    alone = isolated(blamed.graph, subject)
+    if examine(alone).fault is None and not _is_smooth(alone):
+        return f"{blamed.call.op} is not smooth at this point"
+    return None
+
+
+def isolated(graph: Graph, subject: Subject) -> Graph:
+    """Return the last call by itself, on a new leaf for each real tensor it reads."""
+    index, call = graph.calls[-1]
+    nodes: list[Leaf | Call] = []
+
+    def as_leaf(ref: Ref) -> Ref | Array:
+        value = subject.value(ref)
+        if not subject.is_real(ref):
+            return value
+        nodes.append(Leaf(value))
+        return Ref(len(nodes) - 1)
+
+    args = {name: replace_refs(arg, as_leaf) for name, arg in call.args.items()}
+    place = len(nodes)
+    outputs = tuple(Ref(place, ref.output) for ref in graph.outputs if ref.node == index)
+    return Graph((*nodes, Call(call.op, args)), outputs)
+
+
+def _is_smooth(graph: Graph) -> bool:
+    """Return whether every output of `graph` has a derivative along random directions."""
+    subject = Subject.of(graph)
+    rng = np.random.default_rng(subject.digest)
+    for _ in range(3):
+        line = subject.line(tangents(subject.primals, rng), subject.kept)
+        measured = slopes(line, subject.epsilon)
+        if not measured.conclusive(measured.centre, subject.epsilon).all():
+            return False
+    return bool(subject.kept.all())
+
+
+def _input_to_blame(blamed: Blamed, examine: Examine) -> tuple[str, str]:
+    """Return the argument whose gradient is wrong and in what way.
+
+    The argument is "" where the gradient of none is wrong by itself.
+    """
+    arguments = [(name.partition("[")[0], ref) for name, ref in blamed.call.input_names()]
+    names = list(dict.fromkeys(name for name, _ in arguments))
+    leaf, kind = blamed.fault.evidence.leaf, blamed.fault.kind
+    if len(names) == 1:
+        return names[0], kind
+    if _is_single(blamed.graph) and leaf is not None:
+        return next(name for name, ref in arguments if ref.node == leaf), kind
+    subject = Subject.of(blamed.graph)
+    for name in names:
+        held = _hold_all_but(name, blamed.graph, subject)
+        fault = examine(held).fault if held.leaves else None
+        if fault is not None:
+            return name, fault.kind
+    return "", kind
+
+
+def _hold_all_but(name: str, graph: Graph, subject: Subject) -> Graph:
+    """Return `graph` with every other argument of its last call made constant."""
+    index, call = graph.calls[-1]
+    args = {
+        other: arg if other == name else replace_refs(arg, subject.value)
+        for other, arg in call.args.items()
+    }
+    return graph.with_call(index, Call(call.op, args)).cut(graph.outputs)

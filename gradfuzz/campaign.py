@@ -1,0 +1,114 @@
+"""A campaign: many short Hypothesis runs, each on one op, until the budget is spent.
+
+One long run would stop soon after its first failure.  In a round, known buckets pass and each
+new bucket raises an exception class of its own, so that shrinking can't slip from one bug to
+another.  A finding is saved before it is shrunk, and again after.
+"""
+
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import partial
+from pathlib import Path
+
+from gradfuzz.casefile import Case
+from gradfuzz.catalogue import Catalogue
+from gradfuzz.check import check
+from gradfuzz.corpus import Corpus
+from gradfuzz.evaluate import Run, call
+from gradfuzz.events import FindingDropped, FindingSaved, Listener, RoundStarted
+from gradfuzz.finding import Bucket, Finding
+from gradfuzz.graph import Graph
+from gradfuzz.round import Clock, Found, Round
+from gradfuzz.runtime import environment
+
+# Each op has a round in every pass over the ops; this many passes are to fit in the budget ...
+PASSES = 3
+# ... with rounds of so many seconds at least and at most.
+SHORTEST_ROUND, LONGEST_ROUND = 0.1, 20.0
+# The calls around the one in focus, in turn by pass: single calls find most bugs, and fastest.
+AROUND = (0, 0, 2)
+# Shrinking may outlast the budget by this many seconds.
+GRACE = 10.0
+
+
+@dataclass(eq=False)
+class Campaign:
+    """One run of the fuzzer over `ops` for `budget` seconds.
+
+    `seed` decides every choice, except how much fits in the time.  Buckets in `known` pass.
+    """
+
+    ops: Mapping[str, Catalogue]
+    corpus: Corpus
+    budget: float
+    seed: int
+    listen: Listener
+    known: set[Bucket] = field(default_factory=set)
+    run_op: Run = call
+    clock: Clock = time.monotonic
+
+    def run(self) -> None:
+        """Fuzz until the budget is spent.
+
+        What is found is in the corpus, at whatever instant this is interrupted.  Raises
+        `StorageError` where the corpus cannot be written.
+        """
+        end = self.clock() + self.budget
+        rng = random.Random(self.seed)
+        number = 0
+        while self.clock() < end:
+            order = sorted(self.ops)
+            rng.shuffle(order)
+            for op in order:
+                left = end - self.clock()
+                if left <= 0:
+                    return
+                self._round(op, AROUND[number % len(AROUND)], rng.getrandbits(32), end)
+            number += 1
+
+    def _round(self, op: str, around: int, seed: int, end: float) -> None:
+        self.listen(RoundStarted(op))
+        files: dict[Bucket, Path] = {}
+        round_ = Round(
+            op,
+            self.ops[op].graphs(op, run=self.run_op, around=around),
+            seed,
+            end=min(end, self.clock() + self._slice()),
+            last=end + GRACE,
+            known=self.known,
+            on_new=partial(self._save_first, files, seed),
+            listen=self.listen,
+            clock=self.clock,
+        )
+        for bucket, found in round_.run().items():
+            self._save_shrunk(files[bucket], found, seed)
+            self.known.add(bucket)
+
+    def _slice(self) -> float:
+        share = self.budget / (PASSES * max(1, len(self.ops)))
+        return min(max(share, SHORTEST_ROUND), LONGEST_ROUND)
+
+    def _save_first(
+        self, files: dict[Bucket, Path], seed: int, graph: Graph, finding: Finding
+    ) -> None:
+        files[finding.bucket] = path = self.corpus.save(_case(finding, graph, seed))
+        self.listen(FindingSaved(finding, path, shrunk=False))
+
+    def _save_shrunk(self, first: Path, found: Found, seed: int) -> None:
+        """Replace the case by its shrunk form, or drop it if the disagreement does not repeat."""
+        bucket = found.simplest.bucket
+        again = check(found.simplest.graph, repeat=bucket.kind == "unrepeatable").finding
+        if again is None or again.bucket != bucket:
+            self.corpus.remove(first)
+            self.listen(FindingDropped(bucket))
+            return
+        path = self.corpus.replace(first, _case(again, found.first, seed))
+        self.listen(FindingSaved(again, path, shrunk=True))
+
+
+def _case(finding: Finding, original: Graph, seed: int) -> Case:
+    today = date.today().isoformat()
+    return Case(finding, original, environment(), seed, today, today)

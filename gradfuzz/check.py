@@ -1,0 +1,25 @@
+"""Check one graph: the oracles, then the blame."""
+
+from functools import partial
+
+from gradfuzz.blame import blame
+from gradfuzz.examine import examine
+from gradfuzz.finding import Finding, Report, Verdict
+from gradfuzz.graph import Graph
+
+
+def check(graph: Graph, *, repeat: bool = False) -> Report:
+    """Return whether the gradients of `graph` are right at its leaves.
+
+    `repeat` demands that each gradient is taken twice; otherwise one case in eight is.
+    Raises `ForwardError` where the graph does not run.
+    """
+    examination = examine(graph, repeat=repeat)
+    outcome = examination.outcome
+    if outcome.fault is None:
+        return Report(outcome.verdict, reason=outcome.reason)
+    again = partial(examine, repeat=repeat or outcome.fault.kind == "unrepeatable")
+    blamed = blame(graph, examination, again)
+    if isinstance(blamed, Finding):
+        return Report(Verdict.DISAGREE, blamed)
+    return Report(blamed.verdict, reason=blamed.reason)

@@ -1,0 +1,178 @@
+"""A corpus: a folder of case files.
+
+A file appears whole or not at all: it is written under a temporary name and renamed.  So any
+number of writers may share a folder, and any of them may be killed at any instant.
+"""
+
+import os
+import secrets
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from gradfuzz.casefile import BYTES_AT_MOST, Case, Expect, dumps, file_name, loads, long_file_name
+from gradfuzz.errors import CaseFileError, StorageError
+from gradfuzz.finding import Bucket
+from gradfuzz.registry import require_allowed
+
+
+def find_case_files(path: Path) -> list[Path]:
+    """Return the case files that `path` stands for: itself, or those of a folder, sorted.
+
+    Raises `StorageError` where there is nothing of that name, or it cannot be read.
+    """
+    with _reading(path):
+        try:
+            return _files_in(path)
+        except NotADirectoryError:
+            return [path]
+        except FileNotFoundError:
+            raise StorageError(
+                f"{path}: no such file or folder, should be a case file or a corpus"
+            ) from None
+
+
+def _files_in(folder: Path) -> list[Path]:
+    # Not `glob`, to which a folder that may not be read is an empty one.
+    names = (path for path in folder.iterdir() if path.suffix == ".json")
+    return sorted(path for path in names if path.is_file())
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise _error(folder, "no such folder", "a folder of case files") from None
+    except NotADirectoryError:
+        raise _error(folder, "a file", "a folder of case files") from None
+    except OSError as error:
+        raise _error(folder, f"not read ({error.strerror})", "a readable folder") from error
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError):
+        raise _error(folder, "a file, or in one", "a folder of case files") from None
+    except OSError as error:
+        reason = f"not written ({error.strerror})"
+        raise _error(folder, reason, "a writable folder with room") from error
+
+
+def _error(folder: Path, found: str, wanted: str) -> StorageError:
+    return StorageError(f"corpus {str(folder)!r}: {found}, should be {wanted}")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The case files of one folder.  Their graphs may call the ops of `catalogue`, too."""
+
+    path: Path
+    catalogue: Collection[str] = ()
+
+    def case_files(self) -> list[Path]:
+        """Return the case files, sorted.  Raises `StorageError` where there is no folder."""
+        with _reading(self.path):
+            return _files_in(self.path)
+
+    def load(self, path: Path) -> Case:
+        """Return the case of one file.  Raises `CaseFileError`, which names the file."""
+        try:
+            return loads(_read(path), allow=partial(require_allowed, catalogue=self.catalogue))
+        except CaseFileError as error:
+            raise CaseFileError(f"{path}: {error}") from None
+
+    def load_all(self) -> tuple[list[tuple[Path, Case]], list[CaseFileError]]:
+        """Return every case with its file, and an error for each file that is broken."""
+        cases, errors = [], []
+        for path in self.case_files():
+            try:
+                cases.append((path, self.load(path)))
+            except CaseFileError as error:
+                errors.append(error)
+        return cases, errors
+
+    def known_buckets(self) -> set[Bucket]:
+        """Return the buckets of the cases expected to fail; none before the first is saved."""
+        with _reading(self.path):
+            cases = self.load_all()[0] if self.path.exists() else []
+        return {case.finding.bucket for _, case in cases if case.expect is Expect.FAILS}
+
+    def save(self, case: Case) -> Path:
+        """Write a case, and return its file.
+
+        A case that is there already is only seen again: it keeps all but `last_seen` and
+        `environment`.  Raises `StorageError` where nothing could be written, which leaves the
+        folder as it was, and `CaseFileError` for a case that no case file can hold.
+        """
+        with _writing(self.path):
+            path, known = self._place(case)
+            if known:
+                case = replace(known, last_seen=case.last_seen, environment=case.environment)
+            text = dumps(case)
+            self.path.mkdir(parents=True, exist_ok=True)
+            _write(path, text)
+        return path
+
+    def replace(self, old: Path, case: Case) -> Path:
+        """Save a case in the place of the file `old`, and return its file."""
+        path = self.save(case)
+        if path.resolve() != old.resolve():
+            self.remove(old)
+        return path
+
+    def remove(self, path: Path) -> None:
+        """Remove a case file, if it is still there."""
+        with _writing(self.path):
+            path.unlink(missing_ok=True)
+
+    def _place(self, case: Case) -> tuple[Path, Case | None]:
+        """Return the file for a case, and what it already holds of the same graph and bucket.
+
+        One graph can show two bugs, and a person can edit or break a file.  Where the name is
+        so taken, the case goes to a file that names its whole bucket.
+        """
+        path = self.path / file_name(case)
+        if not path.exists():
+            return path, None
+        known = self._known(path, case)
+        if known is None:
+            path = self.path / long_file_name(case)
+            known = self._known(path, case)
+        return path, known
+
+    def _known(self, path: Path, case: Case) -> Case | None:
+        try:
+            known = self.load(path)
+        except CaseFileError:
+            return None
+        same_bucket = known.finding.bucket == case.finding.bucket
+        return known if same_bucket and file_name(known) == file_name(case) else None
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(BYTES_AT_MOST + 1)
+        return data.decode("utf-8")
+    except OSError as error:
+        raise CaseFileError(f"not read ({error.strerror}), should be a readable file") from error
+    except UnicodeDecodeError as error:
+        raise CaseFileError(f"byte {error.start}: not UTF-8, should be text") from None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file so that no reader, and no crash, ever meets a part of it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        with draft.open("x", encoding="ascii", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)  # noqa: PTH105  # the name its atomicity is documented under
+    finally:
+        draft.unlink(missing_ok=True)

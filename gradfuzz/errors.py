@@ -1,0 +1,21 @@
+"""What gradfuzz raises on purpose: each carries one line for the person who can mend it."""
+
+
+class GradfuzzError(Exception):
+    """The base of every error of this package; its text is *place: what is, what should be*."""
+
+
+class UsageError(GradfuzzError):
+    """A request that cannot be carried out: a wrong flag, an unknown op, a missing folder."""
+
+
+class CaseFileError(GradfuzzError):
+    """A case file that cannot be read or may not be run."""
+
+
+class StorageError(GradfuzzError):
+    """A corpus folder that cannot be written or read: read-only, full, or not a folder."""
+
+
+class ForwardError(GradfuzzError):
+    """An op refused its arguments, so there is nothing to differentiate."""

@@ -1,0 +1,59 @@
+"""What a campaign reports as it goes: the command line, logs and tests listen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradfuzz.finding import Bucket, Finding, Verdict
+
+
+@dataclass(frozen=True)
+class RoundStarted:
+    """The campaign turned to an op."""
+
+    op: str
+
+
+@dataclass(frozen=True)
+class CaseChecked:
+    """One graph was checked.  `bucket` names the disagreement, new or known, if it was one."""
+
+    op: str
+    verdict: Verdict
+    bucket: Bucket | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class CaseRejected:
+    """One graph did not run forward: `op` refused its arguments."""
+
+    op: str
+
+
+@dataclass(frozen=True, eq=False)
+class FindingSaved:
+    """A new finding was written to the corpus: as found, then again `shrunk`."""
+
+    finding: Finding
+    path: Path
+    shrunk: bool
+
+
+@dataclass(frozen=True)
+class FindingDropped:
+    """A disagreement did not repeat when the same graph was checked again."""
+
+    bucket: Bucket
+
+
+@dataclass(frozen=True)
+class RoundFailed:
+    """Hypothesis gave up on an op: its entry draws too slowly or is rejected too often."""
+
+    op: str
+    reason: str
+
+
+Event = RoundStarted | CaseChecked | CaseRejected | FindingSaved | FindingDropped | RoundFailed
+Listener = Callable[[Event], None]

@@ -1,0 +1,33 @@
+"""Ask the oracles about a graph as a whole."""
+
+from dataclasses import dataclass
+
+from gradfuzz.finding import Fault, Outcome, Verdict
+from gradfuzz.graph import Graph
+from gradfuzz.oracles import always, numeric
+from gradfuzz.subject import Subject
+
+
+@dataclass(frozen=True)
+class Examination:
+    """The first outcome that is not agreement, and the oracle that it comes from."""
+
+    oracle: str
+    outcome: Outcome
+
+    @property
+    def fault(self) -> Fault | None:
+        """What is wrong, or None."""
+        return self.outcome.fault
+
+
+def examine(graph: Graph, *, repeat: bool = False) -> Examination:
+    """Ask each oracle about `graph`; `repeat` demands that the gradient is taken twice.
+
+    Raises `ForwardError` where the graph does not run.
+    """
+    subject = Subject.of(graph)
+    fault = always.examine(subject, repeat=repeat)
+    if fault is not None:
+        return Examination(always.NAME, Outcome(Verdict.DISAGREE, fault))
+    return Examination(numeric.NAME, numeric.examine(subject))

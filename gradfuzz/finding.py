@@ -1,0 +1,101 @@
+"""What a check says: a verdict, and for a disagreement the finding and its bucket."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gradfuzz.graph import Graph
+
+
+class Verdict(Enum):
+    """What one check of one graph came to."""
+
+    AGREE = "agree"
+    DISAGREE = "disagree"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, order=True)
+class Bucket:
+    """The key of "the same bug".
+
+    `kind` is one of value, none, non-finite, shape, dtype, missing, raises-<exception>,
+    mutated and unrepeatable.  `input` is the argument of `op` whose gradient is wrong: "" where
+    the fault is not in one input.
+    """
+
+    op: str
+    oracle: str
+    kind: str
+    input: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.op}.{self.input}" if self.input else self.op
+        return f"{place} {self.kind} ({self.oracle})"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The numbers behind a finding, for one element of the Jacobian where there is one.
+
+    `output` is the position in the graph's flattened differentiable outputs, `leaf` and
+    `element` the leaf and the position in it, flattened.  `analytic` is None where TensorFlow
+    returned None or raised.  The true derivative lies in [`low`, `high`]: one value within its
+    error at a smooth point, the range of the one-sided slopes at a kink.
+    """
+
+    message: str
+    leaf: int | None = None
+    element: int | None = None
+    output: int | None = None
+    analytic: float | None = None
+    low: float | None = None
+    high: float | None = None
+    kink: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A disagreement: the graph that shows it, its bucket and its numbers."""
+
+    graph: Graph
+    bucket: Bucket
+    evidence: Evidence
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The outcome of one check.  `reason` says what an inconclusive one failed on."""
+
+    verdict: Verdict
+    finding: Finding | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with the derivative of a graph, before an op is blamed for it."""
+
+    kind: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an oracle says of a graph as a whole."""
+
+    verdict: Verdict
+    fault: Fault | None = None
+    reason: str = ""
+
+
+AGREED = Outcome(Verdict.AGREE)
+
+
+def inconclusive(reason: str) -> Outcome:
+    """Return the outcome of an oracle that cannot say, and why."""
+    return Outcome(Verdict.INCONCLUSIVE, None, reason)
+
+
+def faulty(kind: str, evidence: Evidence) -> Outcome:
+    """Return the outcome of an oracle that found a fault."""
+    return Outcome(Verdict.DISAGREE, Fault(kind, evidence))

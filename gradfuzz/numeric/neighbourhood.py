@@ -1,0 +1,52 @@
+"""Whether a disagreement at a point is explained by smooth pieces that meet there.
+
+Where several pieces meet, TensorFlow may return the derivative of any of them, and the
+slopes along one axis need not show them all: the second largest of three equal numbers does
+not move with any one of them.  Every piece shows at random points nearby.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradfuzz.graph import Array
+from gradfuzz.numeric.line import Line
+from gradfuzz.numeric.screen import tangents
+
+POINTS = 8
+
+
+def explains(line: Line, analytic: float, low: float, high: float, epsilon: float) -> bool:
+    """Return whether `analytic` is the derivative of a piece that meets the point of `line`.
+
+    `line` has one output, whose derivative along the tangents lies in [low, high] at the
+    point itself.  Nearby, derivatives approach that with the distance where the function is
+    smooth, and keep theirs where pieces meet.
+    """
+    rng = np.random.default_rng(0)
+    with np.errstate(all="ignore"):
+        wide = _slopes_nearby(line, epsilon**0.2, rng)
+        close = _slopes_nearby(line, epsilon**0.3, rng)
+        if not _distance(close, low, high) > _distance(wide, low, high) / 4:
+            return False
+        least, most = min(low, close.min()), max(high, close.max())
+        slack = 0.1 * (most - least)
+        return bool(least - slack <= analytic <= most + slack)
+
+
+def _distance(found: Array, low: float, high: float) -> float:
+    return float(np.maximum(low - found, found - high).clip(min=0).max())
+
+
+def _slopes_nearby(line: Line, distance: float, rng: np.random.Generator) -> Array:
+    """Return the derivative along the line's tangents at points around its own, in shape (n,)."""
+    found = []
+    for _ in range(POINTS):
+        offsets = tangents(line.primals, rng)
+        pairs = zip(line.primals, offsets, strict=True)
+        moved = [(x + distance * v).astype(x.dtype) for x, v in pairs]
+        step = distance / 8
+        behind, ahead = replace(line, primals=moved).sample(np.array([-step, step]))[:, 0]
+        found.append((ahead - behind) / (2 * step))
+    kept = np.array(found)
+    return kept[np.isfinite(kept)] if np.isfinite(kept).any() else np.zeros(1)

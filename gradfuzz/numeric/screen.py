@@ -1,0 +1,70 @@
+"""The screen: one random tangent, one random cotangent, four forward passes.
+
+It passes most right gradients at little cost and never fails one: what it does not pass is
+looked at closely.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradfuzz.graph import Array
+from gradfuzz.numeric.line import Line
+
+# The error of the stencil below at its step, relative to the terms summed up, is far below
+# this many square roots of the rounding unit on ordinary functions.
+TOLERANCE = 0.125
+# A difference whose rounding noise exceeds this part of the derivative proves nothing.
+BLIND = 1e-6
+
+
+def tangents(primals: Sequence[Array], rng: np.random.Generator) -> list[Array]:
+    """Return a random tangent of each primal, its elements in proportion to the primal's.
+
+    No step below 1/2 along such a tangent changes a sign, so positive values stay positive.
+    """
+    return [_random(x.shape, rng) * scale_of(x) for x in primals]
+
+
+def scale_of(primal: Array) -> Array:
+    """Return the unit of a step for each element: its size, or 1 for a zero."""
+    return np.where(primal == 0, 1.0, np.abs(primal.astype(np.float64)))
+
+
+def cotangent(outputs: Array, kept: Array, rng: np.random.Generator) -> Array:
+    """Return a random weight of each output, 0 for those not kept.
+
+    Large outputs get small weights, so that their rounding does not drown the others.
+    """
+    with np.errstate(invalid="ignore"):
+        weights = _random(outputs.shape, rng) / np.maximum(1.0, np.abs(outputs))
+    return np.where(kept, weights, 0.0)
+
+
+def _random(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Return numbers of either sign and of magnitude 1/2 to 3/2: none is negligible."""
+    return rng.choice([-1.0, 1.0], shape) * rng.uniform(0.5, 1.5, shape)
+
+
+def passes(
+    analytic: float, size: float, line: Line, outputs: Array, epsilon: float
+) -> bool:
+    """Return whether the derivative of `line` at 0 is `analytic`, plainly.
+
+    `size` is the sum of the magnitudes of the terms that `analytic` is a sum of, `outputs`
+    the values that the line sums up.
+    """
+    if not np.isfinite(size):
+        return False
+    step = 2.0 ** np.round(np.log2(epsilon) / 5)
+    steps = np.array([-2.0, -1.0, 1.0, 2.0]) * step
+    with np.errstate(all="ignore"):
+        values = line.sample(steps)[:, 0]
+        if size == 0:
+            return bool((values == values[0]).all())
+        # Fourth-order central difference: error step**4 f'''''/30.
+        numeric = (8 * (values[2] - values[1]) - (values[3] - values[0])) / (12 * step)
+        assert line.weights is not None
+        noise = 8 * epsilon * np.abs(line.weights * outputs).sum() / step
+        bound = TOLERANCE * np.sqrt(epsilon) * size + noise
+        return bool(noise <= max(BLIND, np.sqrt(epsilon)) * size and abs(numeric - analytic) <= bound)

@@ -1,0 +1,1 @@
+"""The oracles: each compares two ways to one derivative."""

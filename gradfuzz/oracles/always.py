@@ -1,0 +1,89 @@
+"""What must hold of every gradient, whatever its value.
+
+It exists and does not raise; it has the shape and dtype of its leaf; taking it changes no
+input; and it is the same when taken again.
+"""
+
+import numpy as np
+
+from gradfuzz.analytic import GradientError, Gradients, linearise
+from gradfuzz.finding import Evidence, Fault
+from gradfuzz.graph import Array
+from gradfuzz.subject import Subject
+
+NAME = "always"
+
+# Every so many cases the gradient is taken twice: a second VJP on each would double the cost.
+REPEAT_EVERY = 8
+
+
+def fault_of_raising(error: GradientError) -> Fault:
+    """Return the fault of a gradient that raised: `missing`, or `raises-<exception>`."""
+    cause = error.__cause__
+    name = type(cause).__name__
+    kind = "missing" if isinstance(cause, LookupError) else f"raises-{name}"
+    lines = str(cause).strip().splitlines() or [""]
+    return Fault(kind, Evidence(f"the gradient raised {name}: {lines[0][:300]}"))
+
+
+def examine(subject: Subject, *, repeat: bool) -> Fault | None:
+    """Return what is wrong with the gradient apart from its value.
+
+    `repeat` demands the second VJP that otherwise one case in eight gets.
+    """
+    try:
+        gradients = subject.gradients
+    except GradientError as error:
+        return fault_of_raising(error)
+    fault = _form(subject, gradients) or _mutation(subject)
+    if fault is None and (repeat or subject.digest % REPEAT_EVERY == 0):
+        fault = _repetition(subject, gradients)
+    return fault
+
+
+def _form(subject: Subject, gradients: Gradients) -> Fault | None:
+    for leaf, (primal, gradient) in enumerate(zip(subject.primals, gradients, strict=True)):
+        if gradient is None:
+            continue
+        if gradient.shape != primal.shape:
+            message = f"gradient of leaf {leaf}: shape {gradient.shape}, should be {primal.shape}"
+            return Fault("shape", Evidence(message, leaf=leaf))
+        if gradient.dtype != primal.dtype:
+            message = f"gradient of leaf {leaf}: dtype {gradient.dtype}, should be {primal.dtype}"
+            return Fault("dtype", Evidence(message, leaf=leaf))
+    return None
+
+
+def _mutation(subject: Subject) -> Fault | None:
+    sources = subject.linearisation.sources
+    for leaf, (primal, source) in enumerate(zip(subject.primals, sources, strict=True)):
+        if source.numpy().tobytes() != primal.tobytes():
+            return Fault("mutated", Evidence(f"leaf {leaf} changed while differentiated", leaf))
+    return None
+
+
+def _repetition(subject: Subject, gradients: Gradients) -> Fault | None:
+    for leaf, (first, again) in enumerate(zip(gradients, _again(subject), strict=True)):
+        if not _same(first, again, subject.epsilon):
+            message = f"gradient of leaf {leaf}: differs when taken twice"
+            return Fault("unrepeatable", Evidence(message, leaf=leaf))
+    return None
+
+
+def _again(subject: Subject) -> Gradients:
+    """Take the gradient again, on a heap that holds other numbers than before.
+
+    Memory that a kernel forgot to write often still holds what the first call left there.
+    """
+    sizes = [max(1, primal.size) for primal in subject.primals]
+    garbage = [np.full(size, 1e30) for size in sizes for _ in range(8)]
+    del garbage
+    again = linearise(subject.program, subject.primals)
+    return again.vjp(subject.split(subject.weights))
+
+
+def _same(first: Array | None, again: Array | None, epsilon: float) -> bool:
+    if first is None or again is None:
+        return first is again
+    scale = np.abs(first[np.isfinite(first)]).max(initial=0.0)
+    return bool(np.allclose(first, again, rtol=0, atol=256 * epsilon * scale, equal_nan=True))

@@ -1,0 +1,135 @@
+"""One column of the Jacobian: all outputs by one element of one leaf."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradfuzz.finding import AGREED, Evidence, Outcome, faulty, inconclusive
+from gradfuzz.graph import Array
+from gradfuzz.numeric.judge import Judgement, judge
+from gradfuzz.numeric.line import Line
+from gradfuzz.numeric.neighbourhood import explains
+from gradfuzz.numeric.screen import scale_of
+from gradfuzz.numeric.slopes import slopes
+from gradfuzz.subject import Subject
+
+# Elements are also moved in steps of 1, and of the leaf's largest element, where those differ from
+# the element itself by more than this factor.
+OTHER_UNIT = 16.0
+# A disagreement must also show on steps this much shorter: from afar, floor has slope 1.
+CLOSER = 2.0**-10
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The derivatives of the outputs `rows` by `element` of `leaf`.
+
+    `jacobian` holds the analytic rows of that leaf, (len(rows), size), or None.
+    """
+
+    subject: Subject
+    rows: Array
+    leaf: int
+    element: int
+    jacobian: Array | None
+
+    def examine(self) -> Outcome:
+        """Judge each derivative, on steps of every unit that makes sense for the element.
+
+        Agreement on one of them is agreement.  A disagreement must show on all: where the
+        element is small beside others, the steps may be lost in their rounding.
+        """
+        outcomes = []
+        for unit in self._units():
+            outcomes.append(self._examine_in(unit))
+            if outcomes[-1] is AGREED:
+                return AGREED
+        unknown = next((o for o in outcomes if o.fault is None), None)
+        if unknown is not None or self._agrees_closer():
+            return unknown or inconclusive("the slope depends on the length of the steps")
+        return outcomes[0]
+
+    def _units(self) -> list[float]:
+        primal = self.subject.primals[self.leaf]
+        sizes = scale_of(primal)
+        units = [float(sizes.flat[self.element])]
+        for unit in (1.0, float(sizes.max())):
+            if all(not 1 / OTHER_UNIT < unit / known < OTHER_UNIT for known in units):
+                units.append(unit)
+        return units
+
+    def _agrees_closer(self) -> bool:
+        return bool(self._judge(self._units()[0] * CLOSER).agree.all())
+
+    def _examine_in(self, unit: float) -> Outcome:
+        judged = self._judge(unit)
+        excused = self._excused(judged)
+        for row in np.flatnonzero(judged.disagree & ~excused):
+            if not self._explained(row, judged, unit):
+                return self._faulty(row, judged, unit)
+        if (judged.agree | judged.disagree).all():
+            return AGREED
+        return inconclusive("some slopes cannot be told")
+
+    def _excused(self, judged: Judgement) -> Array:
+        """Return which disagreements are only IEEE arithmetic.
+
+        Where another output is infinite or has an infinite slope, 0 times it is not a number.
+        """
+        told = (judged.agree | judged.disagree).all()
+        elsewhere = not told or not np.isfinite(self.subject.outputs).all()
+        return ~np.isfinite(self._analytic()) & elsewhere
+
+    def _judge(self, unit: float) -> Judgement:
+        with np.errstate(all="ignore"):
+            analytic = self._analytic() * unit
+        kept = np.zeros(self.subject.kept.shape, bool)
+        kept[self.rows] = True
+        epsilon = self.subject.epsilon
+        return judge(analytic, slopes(self._line(unit, kept), epsilon), epsilon)
+
+    def _analytic(self) -> Array:
+        if self.jacobian is None:
+            return np.zeros(len(self.rows))
+        column: Array = self.jacobian[:, self.element]
+        return column
+
+    def _line(self, unit: float, kept: Array) -> Line:
+        tangents = [np.zeros(x.shape) for x in self.subject.primals]
+        tangents[self.leaf].flat[self.element] = unit
+        return self.subject.line(tangents, kept)
+
+    def _explained(self, row: int, judged: Judgement, unit: float) -> bool:
+        kept = np.zeros(self.subject.kept.shape, bool)
+        kept[self.rows[row]] = True
+        analytic = float(self._analytic()[row]) * unit
+        if not np.isfinite(analytic):
+            return False
+        low, high = float(judged.low[row]), float(judged.high[row])
+        return explains(self._line(unit, kept), analytic, low, high, self.subject.epsilon)
+
+    def _faulty(self, row: int, judged: Judgement, unit: float) -> Outcome:
+        analytic = float(self._analytic()[row])
+        kind = "value" if np.isfinite(analytic) else "non-finite"
+        if self.jacobian is None:
+            kind = "none"
+        low, high = float(judged.low[row]) / unit, float(judged.high[row]) / unit
+        kink = bool(judged.kink[row])
+        evidence = Evidence(
+            _message(kind, analytic, low, high, kink=kink),
+            leaf=self.leaf,
+            element=self.element,
+            output=int(self.rows[row]),
+            analytic=None if kind == "none" else analytic,
+            low=low,
+            high=high,
+            kink=kink,
+        )
+        return faulty(kind, evidence)
+
+
+def _message(kind: str, analytic: float, low: float, high: float, *, kink: bool) -> str:
+    is_ = "None" if kind == "none" else f"{analytic:.10g}"
+    if kink:
+        return f"analytic {is_}, should be within the one-sided slopes {low:.10g} and {high:.10g}"
+    return f"analytic {is_}, should be {(low + high) / 2:.10g} ± {(high - low) / 2:.1g}"

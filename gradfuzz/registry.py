@@ -1,0 +1,60 @@
+"""Which ops a graph may call, and what TensorFlow knows of them.
+
+A case file comes from anywhere, so an op is called only where it is in TensorFlow's gradient
+registry without being stateful, or in a catalogue that the user installed or loaded.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+from gradfuzz.errors import UsageError
+from gradfuzz.runtime import op_def_registry, ops, tf
+
+
+def registered_gradients() -> list[str]:
+    """Return the op types that have a gradient function, sorted.
+
+    Source: `RegisterGradient` and `NotDifferentiable` in tensorflow/python/framework/ops.py;
+    the latter registers None.
+    """
+    registry = ops.gradient_registry
+    return sorted(op for op in registry.list() if registry.lookup(op) is not None)
+
+
+@cache
+def _safe_by_registry() -> frozenset[str]:
+    """The op types with a gradient that only compute: no files, Python callbacks or state."""
+    definitions = ((op, op_def_registry.get(op)) for op in registered_gradients())
+    return frozenset(op for op, known in definitions if known is not None and not known.is_stateful)
+
+
+def require_allowed(op: str, catalogue: Collection[str]) -> None:
+    """Raise `UsageError`, naming the nearest known op, unless a graph may call `op`."""
+    if op in catalogue or op in _safe_by_registry():
+        return
+    known = {*catalogue, *_safe_by_registry()}
+    raise UsageError(f"op {op!r}: neither in the catalogue nor a pure op with a registered "
+                     f"gradient{suggestion(op, known)}")  # fmt: skip
+
+
+def suggestion(op: str, known: Iterable[str]) -> str:
+    """Return "; did you mean …?" with the name in `known` nearest to `op`, "" if none is near."""
+    folded = {name.lower(): name for name in sorted(known)}
+    near = get_close_matches(op.lower(), folded, n=1, cutoff=0.6)
+    return f"; did you mean {folded[near[0]]!r}?" if near else ""
+
+
+@cache
+def function(op: str) -> Callable[..., Any]:
+    """Return what computes `op`: a function of `tf.raw_ops`, or the public one of a dotted name.
+
+    Raises `UsageError` where this TensorFlow has none.
+    """
+    found: Any = tf if "." in op else tf.raw_ops
+    for part in op.removeprefix("tf.").split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise UsageError(f"op {op!r}: TensorFlow {tf.__version__} has none of that name")
+    return found  # type: ignore[no-any-return]  # TensorFlow ships no types

@@ -1,0 +1,85 @@
+"""Replay saved cases and say how each compares with what it is expected to do."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from gradfuzz.casefile import Case, Expect
+from gradfuzz.check import check
+from gradfuzz.corpus import Corpus, find_case_files
+from gradfuzz.errors import GradfuzzError
+from gradfuzz.finding import Report, Verdict
+from gradfuzz.guard import require_small
+
+
+class Status(Enum):
+    """What became of a case.
+
+    A case that is expected to fail is FIXED, STILL FAILS or CHANGED (it fails in another way,
+    or cannot be told any more); one that is expected to pass PASSES, has REGRESSED or CHANGED.
+    ERROR is a case that could not be replayed.
+    """
+
+    FIXED = "FIXED"
+    STILL_FAILS = "STILL FAILS"
+    CHANGED = "CHANGED"
+    PASSES = "PASSES"
+    REGRESSED = "REGRESSED"
+    ERROR = "ERROR"
+
+    @property
+    def expected(self) -> bool:
+        """Whether this is no surprise."""
+        return self in (Status.STILL_FAILS, Status.PASSES)
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """One case file and what became of it.  `case` and `report` are None as far as it failed."""
+
+    path: Path
+    status: Status
+    message: str
+    case: Case | None = None
+    report: Report | None = None
+
+
+def replay(paths: Iterable[Path], catalogue: Collection[str]) -> Iterator[Replayed]:
+    """Replay every case file that `paths` stand for, one by one.
+
+    Raises `StorageError`, before any is replayed, where a path does not exist or a folder has
+    no case.
+    """
+    files = [file for path in paths for file in find_case_files(path)]
+    return (_replay_one(file, catalogue) for file in files)
+
+
+def _replay_one(path: Path, catalogue: Collection[str]) -> Replayed:
+    try:
+        case = Corpus(path.parent, catalogue).load(path)
+        require_small(case.finding.graph)
+        repeat = case.finding.bucket.kind == "unrepeatable"
+        report = check(case.finding.graph, repeat=repeat)
+    except GradfuzzError as error:
+        return Replayed(path, Status.ERROR, str(error))
+    return Replayed(path, _status(case, report), _message(case, report), case, report)
+
+
+def _status(case: Case, report: Report) -> Status:
+    if report.verdict is Verdict.INCONCLUSIVE:
+        return Status.CHANGED
+    if case.expect is Expect.PASSES:
+        return Status.PASSES if report.finding is None else Status.REGRESSED
+    if report.finding is None:
+        return Status.FIXED
+    same = report.finding.bucket == case.finding.bucket
+    return Status.STILL_FAILS if same else Status.CHANGED
+
+
+def _message(case: Case, report: Report) -> str:
+    if report.finding is None:
+        return report.reason or "the gradients agree"
+    same = report.finding.bucket == case.finding.bucket
+    prefix = "" if same else f"now {report.finding.bucket}: "
+    return prefix + report.finding.evidence.message

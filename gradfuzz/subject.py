@@ -1,0 +1,89 @@
+"""The graph under examination: its program, its values at the point, and its random directions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from zlib import crc32
+
+import numpy as np
+
+from gradfuzz.analytic import Gradients, Linearisation, epsilon, linearise
+from gradfuzz.evaluate import Program
+from gradfuzz.graph import Array, Graph, Ref
+from gradfuzz.numeric.line import Line, flatten, regular
+from gradfuzz.numeric.screen import cotangent, tangents
+from gradfuzz.runtime import tf
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One graph at its point.
+
+    `outputs` are all outputs, flattened, of shape (m,); `kept` says which can be
+    differentiated.  `digest` is a number that depends on the values of the leaves alone and
+    seeds every random choice, so that the same graph gets the same verdict.
+    """
+
+    program: Program
+    primals: Sequence[Array]
+    linearisation: Linearisation
+    outputs: Array
+    kept: Array
+    digest: int
+
+    @classmethod
+    def of(cls, graph: Graph) -> "Subject":
+        """Run `graph` forward once.  Raises `ForwardError` where it does not run."""
+        program = Program.of(graph)
+        primals = graph.primals
+        linearisation = linearise(program, primals)
+        outputs = flatten(linearisation.outputs)
+        digest = crc32(b"".join(primal.tobytes() for primal in primals))
+        return cls(program, primals, linearisation, outputs, regular(outputs), digest)
+
+    @cached_property
+    def epsilon(self) -> float:
+        """The rounding unit of the least precise tensor on the way."""
+        return epsilon(self.linearisation.values)
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """The random numbers of this examination."""
+        return np.random.default_rng(self.digest)
+
+    @cached_property
+    def tangents(self) -> list[Array]:
+        """A random tangent of each leaf."""
+        return tangents(self.primals, self.rng)
+
+    @cached_property
+    def weights(self) -> Array:
+        """A random cotangent, flattened, of shape (m,)."""
+        return cotangent(self.outputs, self.kept, self.rng)
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """The VJP of `weights`.  Raises `GradientError`."""
+        return self.linearisation.vjp(self.split(self.weights))
+
+    def value(self, ref: Ref) -> Array:
+        """Return the tensor at an edge."""
+        found: Array = self.linearisation.values[ref.node][ref.output].numpy()
+        return found
+
+    def is_real(self, ref: Ref) -> bool:
+        """Return whether the tensor at an edge is one that can be differentiated."""
+        return self.linearisation.values[ref.node][ref.output].dtype in (tf.float64, tf.float32)
+
+    def split(self, weights: Array) -> list[Array]:
+        """Return flattened cotangents as one array per output of the graph."""
+        found, start = [], 0
+        for output in self.linearisation.outputs:
+            size = int(np.prod(output.shape, dtype=int))
+            found.append(weights[start : start + size].reshape(output.shape))
+            start += size
+        return found
+
+    def line(self, tangents: Sequence[Array], kept: Array, weights: Array | None = None) -> Line:
+        """Return the kept outputs along `tangents`, or their weighted sum."""
+        return Line(self.program, self.primals, tangents, kept, weights)

@@ -1,0 +1,266 @@
+"""What may stand in one argument of a call.
+
+Each description is a frozen value with one method, `draw`, which returns what to pass: a
+`Ref` into the graph, an array or a Python value.  Arguments are drawn in the order of the
+entry, so that a later one may use the sizes that an earlier one bound.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gradfuzz.graph import Array, Ref
+from gradfuzz.strategies.builder import Builder
+from gradfuzz.strategies.domains import ANY, Domain
+from gradfuzz.strategies.modes import Mode
+from gradfuzz.strategies.shapes import Dims, Shape, draw_shape, matches
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What one call is being drawn from: the choices, its sizes, the graph and the mode."""
+
+    choose: st.DrawFn
+    dims: Dims
+    graph: Builder
+    mode: Mode
+
+    def shape(self, pattern: str) -> Shape:
+        """Draw a shape for `pattern`, or complete one whose names are bound."""
+        return draw_shape(self.choose, pattern, self.dims, self.mode.sides)
+
+    def integers(self, pattern: str, low: int, high: int, dtype: str) -> Array:
+        """Draw an integer tensor with elements in [low, high].  Shrinks towards `low`."""
+        shape = self.shape(pattern)
+        size = int(np.prod(shape, dtype=int))
+        element = st.integers(low, max(low, high))
+        return np.array([self.choose(element) for _ in range(size)], dtype).reshape(shape)
+
+
+class Argument(Protocol):
+    """What may stand in one argument."""
+
+    def draw(self, scope: Scope) -> Any:
+        """Draw the argument, binding sizes and adding nodes as needed."""
+
+
+@dataclass(frozen=True)
+class Real:
+    """A primal: an earlier tensor that fits the pattern, or a new leaf.
+
+    Shrinks towards a new leaf inside the domain.  An op that has no float64 kernel asks for
+    another `dtype`; an earlier tensor is then cast, in the graph.
+    """
+
+    pattern: str
+    domain: Domain = ANY
+    dtype: str = "float64"
+
+    def draw(self, scope: Scope) -> Ref:
+        earlier = self._earlier(scope)
+        if earlier is not None:
+            return self.domain.lift(scope.graph, earlier) if self.domain.lift else earlier
+        leaf = scope.graph.leaf(self._new(scope).astype(self.dtype))
+        needs_lift = self.domain.needs_lift and self.domain.lift is not None
+        return self.domain.lift(scope.graph, leaf) if needs_lift and self.domain.lift else leaf
+
+    def _earlier(self, scope: Scope) -> Ref | None:
+        if self.domain.inside and not self.domain.lift and not scope.mode.edges:
+            return None
+        fits: list[tuple[Ref, Dims]] = [
+            (ref, found)
+            for ref in scope.graph.reals
+            for found in matches(self.pattern, scope.graph.shape(ref), scope.dims)
+        ]
+        if not fits or not scope.choose(st.booleans()):
+            return None
+        ref, found = scope.choose(st.sampled_from(fits))
+        scope.dims.adopt(found)
+        if scope.graph.dtype(ref) != self.dtype:
+            return scope.graph.call("Cast", x=ref, DstT=self.dtype)
+        return ref
+
+    def _new(self, scope: Scope) -> Array:
+        shape = scope.shape(self.pattern)
+        if scope.mode.edges and not self.domain.needs_lift and scope.choose(st.booleans()):
+            return scope.mode.edge_array(scope.choose, shape, self.domain.edges)
+        value = scope.mode.array(scope.choose, shape)
+        return self.domain.inside(value) if self.domain.inside else value
+
+
+@dataclass(frozen=True)
+class Reals:
+    """A list of primals of one pattern, from `least` to `most` of them."""
+
+    pattern: str
+    least: int = 1
+    most: int = 3
+    dtype: str = "float64"
+
+    def draw(self, scope: Scope) -> list[Ref]:
+        real = Real(self.pattern, dtype=self.dtype)
+        refs = [real.draw(scope) for _ in range(self.least)]
+        while len(refs) < self.most and scope.choose(st.booleans()):
+            refs.append(real.draw(scope))
+        return refs
+
+
+@dataclass(frozen=True)
+class Index:
+    """An integer tensor of positions on the axis `below`.  Shrinks towards 0; repeats happen.
+
+    `below` may be a run, "*s": then the positions are into the flattened run.
+    """
+
+    pattern: str
+    below: str
+    dtype: str = "int32"
+
+    def draw(self, scope: Scope) -> Array:
+        if not self.below.startswith("*") and self.below not in scope.dims.axes:
+            scope.shape(self.below)
+        return scope.integers(self.pattern, 0, scope.dims.size(self.below) - 1, self.dtype)
+
+
+@dataclass(frozen=True)
+class SortedIds:
+    """An integer vector of segment ids: sorted, with gaps."""
+
+    pattern: str
+    dtype: str = "int32"
+
+    def draw(self, scope: Scope) -> Array:
+        return scope.integers(self.pattern, 0, 2, self.dtype).cumsum(dtype=self.dtype)
+
+
+@dataclass(frozen=True)
+class Integers:
+    """An integer tensor with elements in [low, high].  Shrinks towards `low`."""
+
+    pattern: str
+    low: int
+    high: int
+    dtype: str = "int32"
+
+    def draw(self, scope: Scope) -> Array:
+        return scope.integers(self.pattern, self.low, self.high, self.dtype)
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A bool tensor.  Shrinks towards False."""
+
+    pattern: str
+
+    def draw(self, scope: Scope) -> Array:
+        return scope.integers(self.pattern, 0, 1, "bool")
+
+
+@dataclass(frozen=True)
+class Axes:
+    """A set of axes of the run `of`, some counted from the end, as an int32 vector.
+
+    Shrinks towards none.
+    """
+
+    of: str
+
+    def draw(self, scope: Scope) -> Array:
+        rank = len(scope.dims.runs[self.of])
+        kept = [axis for axis in range(rank) if scope.choose(st.booleans())]
+        signed = [axis - rank if scope.choose(st.booleans()) else axis for axis in kept]
+        return np.array(signed, np.int32)
+
+
+@dataclass(frozen=True)
+class AxisAfter:
+    """The axis that follows the run `of`; from the end where `before` names the run behind it.
+
+    Shrinks towards counting from the start.
+    """
+
+    of: str
+    before: str | None = None
+    array: bool = False
+
+    def draw(self, scope: Scope) -> Any:
+        axis = len(scope.dims.runs[self.of])
+        if self.before is not None and scope.choose(st.booleans()):
+            axis = -1 - len(scope.dims.runs[self.before])
+        return np.array(axis, np.int32) if self.array else axis
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """An order of the axes of a pattern whose names are bound.  Shrinks towards reversal of none."""
+
+    of: str
+
+    def draw(self, scope: Scope) -> Array:
+        rank = len(scope.dims.shape(self.of))
+        return np.array(scope.choose(st.permutations(range(rank))), np.int32)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """An attr: one of `values`, simplest first."""
+
+    values: tuple[Any, ...]
+
+    def draw(self, scope: Scope) -> Any:
+        return scope.choose(st.sampled_from(self.values))
+
+
+@dataclass(frozen=True)
+class Window:
+    """An attr with a value for height and one for width, as [1, a, b, 1].  Shrinks towards `low`."""
+
+    low: int
+    high: int
+
+    def draw(self, scope: Scope) -> list[int]:
+        side = st.integers(self.low, self.high)
+        return [1, scope.choose(side), scope.choose(side), 1]
+
+
+@dataclass(frozen=True)
+class FromSizes:
+    """An attr or constant computed from the sizes bound so far."""
+
+    value: Callable[[Dims], Any]
+
+    def draw(self, scope: Scope) -> Any:
+        return self.value(scope.dims)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An attr or constant drawn from a strategy that depends on the sizes bound so far."""
+
+    strategy: Callable[[Dims], st.SearchStrategy[Any]]
+
+    def draw(self, scope: Scope) -> Any:
+        return scope.choose(self.strategy(scope.dims))
+
+
+def const(value: Any) -> OneOf:
+    """Describe an argument that is always `value`."""
+    return OneOf((value,))
+
+
+def size_of(name: str) -> FromSizes:
+    """Describe an int32 scalar: the size of the axis `name`."""
+    return FromSizes(lambda dims: np.array(dims.size(name), np.int32))
+
+
+def shape_of(pattern: str) -> FromSizes:
+    """Describe an int32 vector: the shape of a pattern whose names are bound."""
+    return FromSizes(lambda dims: np.array(dims.shape(pattern), np.int32))
+
+
+FLAG = OneOf((False, True))
+TRUE = const(True)
+FALSE = const(False)

@@ -1,0 +1,79 @@
+"""A graph under construction."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradfuzz.graph import Args, Array, Call, Graph, Leaf, Node, Ref
+from gradfuzz.strategies.shapes import Shape
+
+Run = Callable[[str, Args, Sequence[tuple[Any, ...]]], tuple[Any, ...]]
+
+REAL_DTYPES = frozenset({"float64", "float32"})
+
+
+class Builder:
+    """Appends nodes; runs each call as it is added, to learn what comes out.
+
+    `run` takes an op, its arguments and the outputs of all earlier nodes and returns the
+    op's outputs.  It is handed in, so that the catalogue needs no TensorFlow.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._nodes: list[Node] = []
+        self._values: list[tuple[Any, ...]] = []
+        self._sinks: dict[int, tuple[Ref, ...]] = {}
+
+    @property
+    def reals(self) -> list[Ref]:
+        """Every tensor so far that a real input could read: leaves and differentiable outputs."""
+        leaves = [Ref(i) for i, node in enumerate(self._nodes) if isinstance(node, Leaf)]
+        outputs = [ref for sinks in self._sinks.values() for ref in sinks]
+        return [ref for ref in [*leaves, *outputs] if self.dtype(ref) in REAL_DTYPES]
+
+    def shape(self, ref: Ref) -> Shape:
+        """Return the shape of a tensor."""
+        return tuple(self._value(ref).shape)
+
+    def dtype(self, ref: Ref) -> str:
+        """Return the name of a tensor's dtype."""
+        return str(np.dtype(_numpy_dtype(self._value(ref).dtype)).name)
+
+    def leaf(self, value: Array) -> Ref:
+        """Add a primal."""
+        return self._append(Leaf(value), (value,))
+
+    def call(self, op: str, **args: Any) -> Ref:
+        """Add one call of `op` and return its first output."""
+        call = Call(op, args)
+        return self._append(call, self._run(op, args, self._values))
+
+    def differentiate(self, ref: Ref, outputs: Sequence[int] | None) -> None:
+        """Say that the outputs of this call (all real ones for None) are to be differentiated."""
+        count = len(self._values[ref.node])
+        refs = [Ref(ref.node, i) for i in (range(count) if outputs is None else outputs)]
+        real = tuple(r for r in refs if r.output < count and self.dtype(r) in REAL_DTYPES)
+        if real:
+            self._sinks[ref.node] = real
+
+    def build(self) -> Graph | None:
+        """Return the graph of all that nothing reads, or None where nothing real comes out."""
+        read = {ref.node for node in self._nodes if isinstance(node, Call) for ref in node.inputs}
+        outputs = [ref for i, refs in self._sinks.items() if i not in read for ref in refs]
+        if not outputs:
+            return None
+        return Graph(tuple(self._nodes), tuple(outputs)).cut(outputs)
+
+    def _append(self, node: Node, outputs: tuple[Any, ...]) -> Ref:
+        self._nodes.append(node)
+        self._values.append(outputs)
+        return Ref(len(self._nodes) - 1)
+
+    def _value(self, ref: Ref) -> Any:
+        return self._values[ref.node][ref.output]
+
+
+def _numpy_dtype(dtype: Any) -> Any:
+    return getattr(dtype, "as_numpy_dtype", dtype)

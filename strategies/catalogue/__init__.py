@@ -1,0 +1,30 @@
+"""Every op that may appear in a graph: one file a family."""
+
+from gradfuzz.strategies.catalogue import (
+    elementwise,
+    gathers,
+    image,
+    linalg,
+    moves,
+    nn,
+    reductions,
+    segments,
+    sparse,
+    special,
+)
+from gradfuzz.strategies.graphs import Catalogue
+
+CATALOGUE = Catalogue(
+    (
+        *elementwise.OPS,
+        *special.OPS,
+        *reductions.OPS,
+        *moves.OPS,
+        *gathers.OPS,
+        *segments.OPS,
+        *sparse.OPS,
+        *linalg.OPS,
+        *nn.OPS,
+        *image.OPS,
+    )
+)

@@ -1,0 +1,165 @@
+"""Matrix ops, batched over leading axes where the op allows it."""
+
+from gradfuzz.strategies.arguments import FALSE, FLAG, TRUE, OneOf, Real, const
+from gradfuzz.strategies.domains import (
+    FULL_RANK,
+    INVERTIBLE,
+    LOWER_BANDS,
+    NONZERO,
+    POSITIVE,
+    SEPARATED,
+    SPD,
+    SYMMETRIC,
+    TRIDIAGONAL,
+    UPPER_BANDS,
+)
+from gradfuzz.strategies.entry import Entry, op
+from gradfuzz.strategies.window_arguments import Inside, UpTo, listed
+
+EQUATIONS = (
+    "ij,jk->ik",  # product
+    "ij->ji",  # transpose
+    "ijk->kij",
+    "ij->",  # sums
+    "ij->j",
+    "...i->...",
+    "ii->i",  # diagonals
+    "ii->",
+    "...ii->...i",
+    "i->ii",
+    "iij,j->i",
+    "i,i->",  # inner, outer and elementwise products
+    "i,j->ij",
+    "ij,ij->ij",
+    "ii,i->i",
+    "ijk,k->ij",  # contractions, batched and broadcast
+    "bij,bjk->bik",
+    "bij,bkj->bik",
+    "...ij,...jk->...ik",
+    "...i,...i->...",
+    "...ij,j->...i",
+    "i...,i...->...",
+)
+
+
+def _einsum(equation: str) -> Entry:
+    """Write the entry of one equation: its labels are the axes, its ellipsis is a run."""
+    inputs = equation.split("->")[0].replace("...", ".").split(",")
+    patterns = [" ".join("*#e" if label == "." else label for label in term) for term in inputs]
+    return op("Einsum", inputs=listed(patterns), equation=const(equation))
+
+
+OPS: tuple[Entry, ...] = (
+    # Products.
+    op("MatMul", a=Real("m k"), b=Real("k n")),
+    op("MatMul", a=Real("k m"), b=Real("k n"), transpose_a=TRUE),
+    op("MatMul", a=Real("m k"), b=Real("n k"), transpose_b=TRUE),
+    op("MatMul", a=Real("k m"), b=Real("n k"), transpose_a=TRUE, transpose_b=TRUE),
+    op("BatchMatMul", x=Real("*b m k"), y=Real("*b k n")),
+    op("BatchMatMul", x=Real("*b k m"), y=Real("*b k n"), adj_x=TRUE),
+    op("BatchMatMul", x=Real("*b m k"), y=Real("*b n k"), adj_y=TRUE),
+    op("BatchMatMul", x=Real("*b k m"), y=Real("*b n k"), adj_x=TRUE, adj_y=TRUE),
+    op("BatchMatMulV2", x=Real("*#b m k"), y=Real("*#b k n")),
+    op("BatchMatMulV2", x=Real("*#b k m"), y=Real("*#b k n"), adj_x=TRUE),
+    op("BatchMatMulV2", x=Real("*#b m k"), y=Real("*#b n k"), adj_y=TRUE),
+    op("BatchMatMulV2", x=Real("*#b k m"), y=Real("*#b n k"), adj_x=TRUE, adj_y=TRUE),
+    op("BatchMatMulV3", x=Real("*#b m k"), y=Real("*#b k n"), Tout=const("float64")),
+    op(
+        "BatchMatMulV3",
+        x=Real("*#b k m"),
+        y=Real("*#b n k"),
+        Tout=const("float64"),
+        adj_x=TRUE,
+        adj_y=TRUE,
+    ),
+    op(
+        "SparseMatMul",
+        a=Real("m k", dtype="float32"),
+        b=Real("k n", dtype="float32"),
+        a_is_sparse=FLAG,
+        b_is_sparse=FLAG,
+    ),
+    op(
+        "SparseMatMul",
+        a=Real("k m", dtype="float32"),
+        b=Real("n k", dtype="float32"),
+        transpose_a=TRUE,
+        transpose_b=TRUE,
+        a_is_sparse=FLAG,
+        b_is_sparse=FLAG,
+    ),
+    op("Cross", a=Real("*s 3"), b=Real("*s 3")),
+    op(
+        "TridiagonalMatMul",
+        superdiag=Real("*b 1 n"),
+        maindiag=Real("*b 1 n"),
+        subdiag=Real("*b 1 n"),
+        rhs=Real("*b n k"),
+    ),
+    *(_einsum(equation) for equation in EQUATIONS),
+    # Inverses and solvers.
+    op("MatrixInverse", input=Inside(Real("*b n n", INVERTIBLE)), adjoint=FLAG),
+    op(
+        "MatrixSolve",
+        matrix=Inside(Real("*b n n", INVERTIBLE)),
+        rhs=Real("*b n k"),
+        adjoint=FLAG,
+    ),
+    op(
+        "MatrixTriangularSolve",
+        matrix=Inside(Real("*#b n n", INVERTIBLE)),
+        rhs=Real("*#b n k"),
+        lower=FLAG,
+        adjoint=FLAG,
+    ),
+    op(
+        "BandedTriangularSolve",
+        rhs=Real("*#b n k"),
+        matrix=UpTo("bands", "n", Inside(Real("*#b bands n", LOWER_BANDS))),
+        lower=TRUE,
+        adjoint=FLAG,
+    ),
+    op(
+        "BandedTriangularSolve",
+        rhs=Real("*#b n k"),
+        matrix=UpTo("bands", "n", Inside(Real("*#b bands n", UPPER_BANDS))),
+        lower=FALSE,
+        adjoint=FLAG,
+    ),
+    op(
+        "TridiagonalSolve",
+        diagonals=Inside(Real("*b 3 n", TRIDIAGONAL)),
+        rhs=Real("*b n k"),
+        partial_pivoting=FLAG,
+    ),
+    op(
+        "MatrixSolveLs",
+        matrix=Inside(Real("*b m n", FULL_RANK)),
+        rhs=Real("*b m k"),
+        l2_regularizer=Inside(Real("", POSITIVE)),
+        fast=TRUE,
+    ),
+    op("tf.linalg.pinv", a=Real("*b m n", SEPARATED)),
+    # Determinants and traces.
+    op("MatrixDeterminant", input=Real("*b n n", INVERTIBLE)),
+    op("LogMatrixDeterminant", input=Real("*b n n", INVERTIBLE)),
+    op("tf.linalg.logdet", matrix=Real("*b n n", SPD)),
+    op("tf.linalg.trace", x=Real("*b m n")),
+    # Decompositions, differentiated only in what is unique: spectra, and factors whose signs
+    # the algorithm fixes.
+    op("Cholesky", input=Real("*b n n", SPD)),
+    op("SelfAdjointEigV2", input=Real("*b n n", SYMMETRIC), compute_v=FLAG, outputs=(0,)),
+    op(
+        "Svd",
+        input=Real("*b m n", SEPARATED),
+        compute_uv=FLAG,
+        full_matrices=FLAG,
+        outputs=(0,),
+    ),
+    op("Qr", input=Real("*b m n", FULL_RANK)),
+    op("Qr", input=Real("*b n n", FULL_RANK), full_matrices=TRUE),
+    # Functions and norms of a matrix.
+    op("MatrixSquareRoot", input=Real("*b n n", INVERTIBLE)),
+    op("tf.linalg.expm", input=Real("*b n n")),
+    op("tf.norm", tensor=Real("*s n", NONZERO), ord=OneOf(("euclidean", 1, 3)), axis=const(-1)),
+)

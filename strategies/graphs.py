@@ -1,0 +1,79 @@
+"""Strategies for whole graphs, built one call at a time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hypothesis import reject
+from hypothesis import strategies as st
+
+from gradfuzz.errors import ForwardError
+from gradfuzz.graph import Graph
+from gradfuzz.strategies.arguments import Scope
+from gradfuzz.strategies.builder import Builder, Run
+from gradfuzz.strategies.entry import Entry
+from gradfuzz.strategies.modes import MODES, Mode
+from gradfuzz.strategies.shapes import Dims
+
+
+@st.composite
+def graphs(
+    draw: st.DrawFn,
+    focus: Sequence[Entry],
+    *,
+    run: Run,
+    others: Sequence[Entry] = (),
+    around: int = 0,
+    modes: st.SearchStrategy[Mode] = MODES,
+) -> Graph:
+    """Graphs of one call of an entry of `focus`, with up to `around` calls of `others` each side.
+
+    `run` evaluates one op.  Shrinks towards one call of the first entry, on new leaves of
+    size 1 that hold 0.
+    """
+    mode = draw(modes)
+    builder = Builder(run)
+    try:
+        _add_some(draw, builder, mode, others, around)
+        _add_call(draw, builder, mode, draw(st.sampled_from(focus)))
+        _add_some(draw, builder, mode, others, around)
+    except ForwardError:
+        reject()
+    graph = builder.build()
+    return graph if graph is not None else reject()
+
+
+def _add_some(
+    draw: st.DrawFn, builder: Builder, mode: Mode, entries: Sequence[Entry], most: int
+) -> None:
+    added = 0
+    # One boolean a turn, not a drawn count: Hypothesis can then delete any one call.
+    while entries and added < most and draw(st.booleans()):
+        _add_call(draw, builder, mode, draw(st.sampled_from(entries)))
+        added += 1
+
+
+def _add_call(draw: st.DrawFn, builder: Builder, mode: Mode, entry: Entry) -> None:
+    dims = Dims()
+    scope = Scope(draw, dims, builder, mode)
+    args = {name: argument.draw(scope) for name, argument in entry.args.items()}
+    if entry.requires and not entry.requires(dims, args):
+        reject()
+    builder.differentiate(builder.call(entry.op, **args), entry.outputs)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Entries to draw graphs from.  `excluded` gives the reason for ops that are left out."""
+
+    entries: tuple[Entry, ...]
+    excluded: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ops(self) -> list[str]:
+        """The names of the ops, each once, sorted."""
+        return sorted({entry.op for entry in self.entries})
+
+    def graphs(self, op: str, *, run: Run, around: int) -> st.SearchStrategy[Graph]:
+        """Graphs with one call of `op` and up to `around` other calls before and behind it."""
+        focus = [entry for entry in self.entries if entry.op == op]
+        return graphs(focus, run=run, others=self.entries, around=around)

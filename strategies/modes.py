@@ -1,0 +1,79 @@
+"""Modes: what kind of sizes and values a whole case is made of.
+
+A mode is drawn once a case.  Most bugs show on short decimals; the others live on exact
+special values, at extreme magnitudes or where every bit of the value counts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gradfuzz.graph import Array
+from gradfuzz.strategies.shapes import Shape, Sides
+
+# Eighths in [-2, 2]: exact in float16 and up, short to print; shrinks to 0.
+SHORT = st.integers(-16, 16).map(lambda k: k / 8)
+
+# Every bit counts; shrinks to 1.
+IRREGULAR = st.builds(
+    lambda sign, size: sign * size, st.sampled_from((1, -1)), st.floats(2**-10, 4)
+)
+
+# One digit and a power of ten between 1e-8 and 1e8; shrinks to 1.
+MAGNITUDES = st.builds(
+    lambda sign, digit, power: sign * float(f"{digit}e{power}"),
+    st.sampled_from((1, -1)),
+    st.integers(1, 9),
+    st.integers(-8, 8),
+)
+
+# Few different values, so that two of them are often equal; shrinks to 0.
+TIED = st.sampled_from((0.0, 1.0, -1.0, 2.0))
+
+# Sizes shrink to 1.
+SMALL_SIDES = st.integers(1, 4)
+SIDES_WITH_EMPTY = st.sampled_from((1, 2, 3, 2, 1, 3, 2, 4, 3, 1, 2, 0))
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How the elements of a new leaf and the sizes of its axes are drawn.
+
+    `edges` says that arguments may leave the interior of their domain for the exact special
+    values on its edge.
+    """
+
+    name: str
+    elements: st.SearchStrategy[float]
+    sides: Sides = SMALL_SIDES
+    edges: bool = False
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def array(self, draw: st.DrawFn, shape: Shape) -> Array:
+        """Draw a float64 array.  Shrinks towards zeros (ones for magnitudes)."""
+        return draw_array(draw, shape, self.elements)
+
+    def edge_array(self, draw: st.DrawFn, shape: Shape, edges: Sequence[float]) -> Array:
+        """Draw a float64 array, some of its elements from `edges`."""
+        return draw_array(draw, shape, st.one_of(self.elements, st.sampled_from(edges)))
+
+
+def draw_array(draw: st.DrawFn, shape: Shape, elements: st.SearchStrategy[float]) -> Array:
+    """Draw a float64 array element by element, so that each shrinks on its own."""
+    size = int(np.prod(shape, dtype=int))
+    return np.array([draw(elements) for _ in range(size)], np.float64).reshape(shape)
+
+
+PLAIN_MODE = Mode("plain", SHORT)
+EDGE_MODE = Mode("edges", st.one_of(SHORT, TIED), SIDES_WITH_EMPTY, edges=True)
+IRREGULAR_MODE = Mode("irregular", IRREGULAR)
+MAGNITUDE_MODE = Mode("magnitudes", MAGNITUDES)
+
+# Half of the cases are plain or irregular, a third stand on edges; shrinks to plain.
+MODES: st.SearchStrategy[Mode] = st.sampled_from(
+    (PLAIN_MODE, EDGE_MODE, IRREGULAR_MODE, EDGE_MODE, PLAIN_MODE, MAGNITUDE_MODE)
+)
