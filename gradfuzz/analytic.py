@@ -35,20 +35,16 @@ class Linearisation:
         `cotangents` has the shapes of `outputs`.  Raises `GradientError`.
         """
         targets = list(self.outputs)
-        seeds = [
-            tf.constant(u, y.dtype, y.shape) for u, y in zip(cotangents, targets, strict=True)
-        ]
+        seeds = [tf.constant(u, y.dtype, y.shape) for u, y in zip(cotangents, targets, strict=True)]
         try:
             found = self.tape.gradient(targets, list(self.sources), output_gradients=seeds)
             return [None if g is None else tf.convert_to_tensor(g).numpy() for g in found]
         # A gradient function is code under test: whatever it raises is the finding.
-        except Exception as raised:  # noqa: BLE001
+        except Exception as raised:
             raise GradientError(type(raised).__name__) from raised
 
 
-def linearise(
-    program: Program, primals: Sequence[Array], *, many: bool = False
-) -> Linearisation:
+def linearise(program: Program, primals: Sequence[Array], *, many: bool = False) -> Linearisation:
     """Run `program` at `primals` under a tape; `many` allows more than one VJP.
 
     Raises `ForwardError` where an op refuses its arguments.

@@ -30,8 +30,9 @@ PASSES = 3
 SHORTEST_ROUND, LONGEST_ROUND = 0.1, 20.0
 # The calls around the one in focus, in turn by pass: single calls find most bugs, and fastest.
 AROUND = (0, 0, 2)
-# Shrinking may outlast the budget by this many seconds.
-GRACE = 10.0
+# Shrinking a finding is given this part of the budget, within bounds in seconds.
+SHRINKING = 1 / 60
+SHORTEST_SHRINKING, LONGEST_SHRINKING = 1.0, 30.0
 
 
 @dataclass(eq=False)
@@ -77,7 +78,7 @@ class Campaign:
             self.ops[op].graphs(op, run=self.run_op, around=around),
             seed,
             end=min(end, self.clock() + self._slice()),
-            last=end + GRACE,
+            shrinking=self._shrinking(),
             known=self.known,
             on_new=partial(self._save_first, files, seed),
             listen=self.listen,
@@ -86,6 +87,9 @@ class Campaign:
         for bucket, found in round_.run().items():
             self._save_shrunk(files[bucket], found, seed)
             self.known.add(bucket)
+
+    def _shrinking(self) -> float:
+        return min(max(self.budget * SHRINKING, SHORTEST_SHRINKING), LONGEST_SHRINKING)
 
     def _slice(self) -> float:
         share = self.budget / (PASSES * max(1, len(self.ops)))

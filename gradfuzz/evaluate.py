@@ -9,7 +9,7 @@ import numpy as np
 from gradfuzz.errors import ForwardError
 from gradfuzz.graph import Args, Array, Call, Graph, Leaf, Ref, replace_refs
 from gradfuzz.registry import function
-from gradfuzz.runtime import tf
+from gradfuzz.runtime import constant, tf
 
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
 Outputs = tuple[Tensor, ...]
@@ -44,6 +44,8 @@ def _flat(outputs: Any) -> Iterator[Tensor]:
     if isinstance(outputs, list | tuple):
         for output in outputs:
             yield from _flat(output)
+    elif isinstance(outputs, tf.Tensor):
+        yield outputs
     elif outputs is not None:
         yield tf.convert_to_tensor(outputs)
 
@@ -89,6 +91,8 @@ def _step(node: Leaf | Call) -> tuple[str, Callable[..., Any], Args] | None:
 
 
 def _constant(arg: Any) -> Any:
+    if isinstance(arg, list):
+        return [_constant(item) for item in arg]
     return tf.constant(arg) if isinstance(arg, np.ndarray) else arg
 
 
@@ -101,4 +105,4 @@ def _output(values: Sequence[Outputs], ref: Ref) -> Tensor:
 
 def tensors(primals: Sequence[Array]) -> list[Tensor]:
     """Return a tensor of each primal; each has memory of its own, so that it cannot change."""
-    return [tf.constant(primal) for primal in primals]
+    return [constant(primal) for primal in primals]

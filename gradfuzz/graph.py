@@ -143,7 +143,8 @@ class Graph:
     @property
     def complexity(self) -> tuple[int, int, int, float]:
         """What a reader pays: calls, elements, digits, and size of the values."""
-        arrays = [*self.primals, *(a for _, call in self.calls for a in _arrays(call))]
+        constants = _arrays([arg for _, call in self.calls for arg in call.args.values()])
+        arrays = [*self.primals, *constants]
         digits = sum(len(repr(x)) for array in arrays for x in array.ravel()[:64].tolist())
         finite = [np.abs(a[np.isfinite(a)]).sum() for a in self.primals]
         return len(self.calls), sum(a.size for a in arrays), digits, float(sum(finite))
@@ -167,8 +168,12 @@ def _with_refs(node: Node, move: Callable[[Ref], Any]) -> Node:
     return Call(node.op, {name: replace_refs(arg, move) for name, arg in node.args.items()})
 
 
-def _arrays(call: Call) -> list[Array]:
-    return [arg for arg in call.args.values() if isinstance(arg, np.ndarray)]
+def _arrays(arg: Any) -> Iterator[Array]:
+    if isinstance(arg, np.ndarray):
+        yield arg
+    elif isinstance(arg, list):
+        for item in arg:
+            yield from _arrays(item)
 
 
 def _format_node(node: Node) -> str:

@@ -16,9 +16,6 @@ from gradfuzz.graph import Graph
 
 # A round ends by time; this only keeps Hypothesis from ending it first.
 MOST_CASES = 100_000
-# Shrinking is given so many seconds from the first failure of a round.
-SHRINKING = 15.0
-
 Clock = Callable[[], float]
 
 
@@ -49,14 +46,15 @@ class Round:
     """Graphs of `strategy`, checked until `end` on the clock, where nothing new turns up.
 
     Cases in `known` buckets pass.  `on_new` is called with the first case of a new bucket, at
-    once; an error it raises ends the round and is raised again.  A new finding is shrunk past `end` if need be, but not past `last`.
+    once; an error it raises ends the round and is raised again.  From then on, the round ends
+    after `shrinking` seconds, whatever `end` says.
     """
 
     op: str
     strategy: SearchStrategy[Graph]
     seed: int
     end: float
-    last: float
+    shrinking: float
     known: set[Bucket]
     on_new: Callable[[Graph, Finding], None]
     listen: Listener
@@ -83,10 +81,10 @@ class Round:
 
         try:
             cases()
-        except (RoundOverError, NewBucketError, Flaky):
+        except EXPECTED:
             pass
         except BaseExceptionGroup as several:
-            _require_only_new_buckets(several)
+            _require_all_expected(several)
         except (FailedHealthCheck, Unsatisfiable) as reason:
             self.listen(RoundFailed(self.op, str(reason).splitlines()[0]))
         if self._broken is not None:
@@ -124,7 +122,7 @@ class Round:
 
     def _new(self, graph: Graph, finding: Finding) -> None:
         if self._shrinking_ends is None:
-            self._shrinking_ends = min(self.clock() + SHRINKING, max(self.last, self.end))
+            self._shrinking_ends = self.clock() + self.shrinking
         if finding.bucket not in self.found:
             self._announce(graph, finding)
             error = type("NewBucketError", (NewBucketError,), {})
@@ -134,8 +132,12 @@ class Round:
         raise found.error(str(finding.bucket))
 
 
-def _require_only_new_buckets(several: BaseExceptionGroup[BaseException]) -> None:
-    """Raise what a group of failures holds beside new buckets, if anything."""
-    others = several.split((NewBucketError, Flaky))[1]
+# How a Hypothesis run may end, alone or several at once.  It is flaky where a failure did not
+# repeat, which the campaign looks into itself.
+EXPECTED = (RoundOverError, NewBucketError, Flaky)
+
+
+def _require_all_expected(several: BaseExceptionGroup[BaseException]) -> None:
+    others = several.split(EXPECTED)[1]
     if others is not None:
         raise others

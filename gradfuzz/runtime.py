@@ -1,18 +1,36 @@
 """TensorFlow itself: imported in this one place, quietly."""
 
 import os
+import platform
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 # Read by TensorFlow's C++ side at import: without it every op that refuses its arguments,
 # which a fuzzer provokes all the time, prints a line.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 # The variable above must be set before this import.
-import tensorflow as tf  # noqa: E402
+import tensorflow as tf
 
-# Private, but the only place that lists the registered gradients; there since TensorFlow 1.
-from tensorflow.python.framework import op_def_registry, ops  # noqa: E402
+# Private, but there since TensorFlow 1: what lists the registered gradients, and the eager core
+# of `tf.constant`, which is nine tenths checks of types that are known here.
+from tensorflow.python.eager import context
+from tensorflow.python.framework import constant_op, op_def_registry, ops
 
-__all__ = ["environment", "op_def_registry", "ops", "tf", "use_one_thread"]
+__all__ = ["constant", "environment", "op_def_registry", "ops", "tf", "use_one_thread"]
+
+
+def constant(array: npt.NDArray[Any]) -> Any:
+    """Return a tensor with a copy of `array`.  Eager mode only."""
+    return constant_op.convert_to_eager_tensor(array, context.context(), _dtype(array.dtype))
+
+
+@cache
+def _dtype(dtype: np.dtype[Any]) -> Any:
+    return tf.as_dtype(dtype)
 
 
 def use_one_thread() -> None:
@@ -29,10 +47,6 @@ def use_one_thread() -> None:
 
 def environment() -> dict[str, str]:
     """Return the versions that a finding depends on."""
-    import platform
-
-    import numpy as np
-
     return {
         "tensorflow": tf.__version__,
         "numpy": np.__version__,

@@ -63,9 +63,10 @@ class Real:
         earlier = self._earlier(scope)
         if earlier is not None:
             return self.domain.lift(scope.graph, earlier) if self.domain.lift else earlier
-        leaf = scope.graph.leaf(self._new(scope).astype(self.dtype))
-        needs_lift = self.domain.needs_lift and self.domain.lift is not None
-        return self.domain.lift(scope.graph, leaf) if needs_lift and self.domain.lift else leaf
+        shape = scope.shape(self.pattern)
+        thin = self.domain.thin and shape[-1] != 1
+        leaf = scope.graph.leaf(self._new(scope, shape, thin=thin).astype(self.dtype))
+        return self.domain.lift(scope.graph, leaf) if thin and self.domain.lift else leaf
 
     def _earlier(self, scope: Scope) -> Ref | None:
         if self.domain.inside and not self.domain.lift and not scope.mode.edges:
@@ -83,9 +84,10 @@ class Real:
             return scope.graph.call("Cast", x=ref, DstT=self.dtype)
         return ref
 
-    def _new(self, scope: Scope) -> Array:
-        shape = scope.shape(self.pattern)
-        if scope.mode.edges and not self.domain.needs_lift and scope.choose(st.booleans()):
+    def _new(self, scope: Scope, shape: Shape, *, thin: bool) -> Array:
+        if thin:
+            return scope.mode.array(scope.choose, shape)
+        if scope.mode.edges and not self.domain.thin and scope.choose(st.booleans()):
             return scope.mode.edge_array(scope.choose, shape, self.domain.edges)
         value = scope.mode.array(scope.choose, shape)
         return self.domain.inside(value) if self.domain.inside else value
@@ -195,7 +197,7 @@ class AxisAfter:
 
 @dataclass(frozen=True)
 class Permutation:
-    """An order of the axes of a pattern whose names are bound.  Shrinks towards reversal of none."""
+    """An order of the axes of a pattern whose names are bound.  Shrinks towards their own."""
 
     of: str
 
@@ -216,7 +218,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Window:
-    """An attr with a value for height and one for width, as [1, a, b, 1].  Shrinks towards `low`."""
+    """An attr [1, a, b, 1], a value for height and one for width.  Shrinks towards `low`."""
 
     low: int
     high: int
@@ -262,5 +264,5 @@ def shape_of(pattern: str) -> FromSizes:
 
 
 FLAG = OneOf((False, True))
-TRUE = const(True)
-FALSE = const(False)
+TRUE = OneOf((True,))
+FALSE = OneOf((False,))

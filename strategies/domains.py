@@ -28,15 +28,15 @@ TAILS = (20.0, -20.0, 40.0, -40.0, 700.0, -700.0)
 class Domain:
     """A named set of real tensors.
 
-    `needs_lift` says that even a new leaf must be lifted, since the set is thin: a difference
-    step on one element of a symmetric matrix would leave it.
+    `thin` says that even a new leaf must be lifted: a difference step on one element of a
+    symmetric matrix would leave the set.  Not so on a matrix of one element.
     """
 
     name: str
     inside: Inside | None = None
     lift: Lift | None = None
     edges: tuple[float, ...] = (0.0, 1.0, -1.0)
-    needs_lift: bool = False
+    thin: bool = False
 
     def __repr__(self) -> str:
         return self.name
@@ -87,12 +87,15 @@ def _dominant_diagonal(graph: Builder, x: Ref) -> Ref:
 
 def _eye(graph: Builder, x: Ref) -> Array:
     """Return ones on the main diagonal of what may be a rectangular matrix, in the dtype of x."""
-    return np.eye(*graph.shape(x)[-2:], dtype=graph.dtype(x))
+    rows, columns = graph.shape(x)[-2:]
+    ones: Array = np.eye(rows, columns, dtype=graph.dtype(x))
+    return ones
 
 
 def _dominant_rectangle(graph: Builder, x: Ref) -> Ref:
+    """Carry any elements between 1 and 3, so that none is 0, and outweigh them on the diagonal."""
     bounded = graph.call("Tanh", x=x)
-    return graph.call("AddV2", x=bounded, y=(max(graph.shape(x)[-2:]) + 1) * _eye(graph, x))
+    return graph.call("AddV2", x=bounded, y=2 + 3 * max(graph.shape(x)[-2:]) * _eye(graph, x))
 
 
 def _separated_rectangle(graph: Builder, x: Ref) -> Ref:
@@ -129,7 +132,8 @@ def _plus_diagonal(x: Array) -> Array:
     """Make the diagonal dominate, whatever the magnitudes."""
     size = x.shape[-1]
     heaviest = np.abs(x).sum(axis=-1, keepdims=True, initial=0).max(initial=0)
-    return x + np.eye(size) * (np.ceil(heaviest) + 1)
+    dominant: Array = x + np.eye(size) * (np.ceil(heaviest) + 1)
+    return dominant
 
 
 def _ranks(x: Array) -> Array:
@@ -139,9 +143,14 @@ def _ranks(x: Array) -> Array:
 
 
 def _plus_rectangle(x: Array) -> Array:
-    """Make the main diagonal dominate rows and columns, so that the rank is full."""
-    heaviest = max(np.abs(x).sum(axis=axis).max(initial=0) for axis in (-1, -2))
-    return x + np.eye(*x.shape[-2:]) * (np.ceil(heaviest) + 1)
+    """Make the main diagonal dominate rows and columns, so that the rank is full.
+
+    No element is 0: under the diagonal the signs of a QR decomposition jump there.
+    """
+    filled = _one_for_zero(x)
+    heaviest = max(np.abs(filled).sum(axis=axis).max(initial=0) for axis in (-1, -2))
+    dominant: Array = filled + np.eye(*x.shape[-2:]) * (np.ceil(heaviest) + 1)
+    return dominant
 
 
 def _separated_diagonal(shape: tuple[int, ...]) -> Array:
@@ -162,8 +171,9 @@ def _plus_row(row: int) -> Inside:
 
 def _off_grid(x: Array) -> Array:
     """Move any element to 1/8 or more from each multiple of 1/2, without leaving its cell."""
-    cell = np.floor(2 * x)
-    return (cell + 0.25 + (2 * x - cell) / 2) / 2
+    cell: Array = np.floor(2 * x)
+    moved: Array = (cell + 0.25 + (2 * x - cell) / 2) / 2
+    return moved
 
 
 def _whole(x: Array) -> Array:
@@ -178,7 +188,8 @@ def _fractions(x: Array) -> Array:
 
 def _shades(x: Array) -> Array:
     """Replace elements by different fractions in (0, 1), with a power of 2 below them."""
-    return (_ranks(x) + 1) / 2 ** (x.size + 1).bit_length()
+    shades: Array = (_ranks(x) + 1) / 2.0 ** (x.size + 1).bit_length()
+    return shades
 
 
 def _powers(x: Array) -> Array:
@@ -210,8 +221,8 @@ UNIT = Domain(
 INSIDE_ONE = Domain(
     "INSIDE_ONE", inside=_squeezed, lift=_between(-0.875, 0.875), edges=(0.0, 1.0, -1.0)
 )
-SPD = Domain("SPD", lift=_gram_plus_identity, needs_lift=True)
-SYMMETRIC = Domain("SYMMETRIC", lift=_distinct_spectrum, needs_lift=True)
+SPD = Domain("SPD", inside=_positive, lift=_gram_plus_identity, thin=True)
+SYMMETRIC = Domain("SYMMETRIC", lift=_distinct_spectrum, thin=True)
 INVERTIBLE = Domain("INVERTIBLE", inside=_plus_diagonal, lift=_dominant_diagonal)
 
 # Domains of one element.
@@ -227,6 +238,12 @@ OFF_SATURATION = Domain(
     edges=(0.0, 6.0, *TAILS),
 )
 OFF_GRID = Domain("OFF_GRID", inside=_off_grid, edges=(0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.5))
+# Not far out: there, what the gamma function's derivatives cost grows with the distance.
+BETWEEN_POLES = Domain(
+    "BETWEEN_POLES",
+    inside=lambda x: _off_grid(np.clip(x, -64, 64)),
+    edges=(0.0, -1.0, -2.0, 0.5, -0.5, -2.5),
+)
 WHOLE = Domain("WHOLE", inside=_whole, edges=(0.0, 1.0, -1.0, 0.5))
 
 # The second of two arguments that may not tie: sixteenths, where the first has eighths.

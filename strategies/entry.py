@@ -1,6 +1,6 @@
 """The form of a catalogue entry: the op's own call, each argument replaced by a description.
 
-    op("GatherV2", params=Real("*l n *r"), indices=Index("*t", below="n"), axis=AxisAfter("l"))
+op("GatherV2", params=Real("*l n *r"), indices=Index("*t", below="n"), axis=AxisAfter("l"))
 """
 
 from collections.abc import Callable, Mapping
@@ -29,6 +29,10 @@ class Entry:
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(self.args)})"
+
+    def _repr_pretty_(self, printer: Any, cycle: object) -> None:
+        # Hypothesis prints the fields of dataclasses, and all entries stand in one strategy.
+        printer.text(repr(self))
 
 
 def op(

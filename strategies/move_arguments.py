@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from gradfuzz.graph import Array
-from gradfuzz.strategies.arguments import Argument, Scope
+from gradfuzz.strategies.arguments import Scope
 from gradfuzz.strategies.shapes import Shape
 from gradfuzz.strategies.size_arguments import bound, bound_vector
 
@@ -67,7 +68,7 @@ class BlockPaddings:
     blocks: str = "*blocks"
 
     def draw(self, scope: Scope) -> Array:
-        pairs = []
+        pairs: list[list[int]] = []
         shape = scope.shape(self.of)
         for side, block in zip(shape, scope.dims.shape(self.blocks), strict=True):
             total = -side % block + (block if scope.choose(st.booleans()) else 0)
@@ -87,11 +88,12 @@ class BlockCrops:
     blocks: str = "*blocks"
 
     def draw(self, scope: Scope) -> Array:
-        pairs = []
+        pairs: list[list[int]] = []
         shape = scope.shape(self.of)
         for side, block in zip(shape, scope.dims.shape(self.blocks), strict=True):
-            before = scope.choose(st.integers(0, min(2, side * block)))
-            behind = scope.choose(st.integers(0, min(2, side * block - before)))
+            grown = side * block
+            before = scope.choose(st.integers(0, max(0, min(2, grown - 1))))
+            behind = scope.choose(st.integers(0, min(2, grown - before)))
             pairs.append([before, behind])
         return np.array(pairs, np.int32).reshape(len(shape), 2)
 
@@ -116,7 +118,7 @@ class Reshaped:
             rest //= side
         if rest != 1 or not scope.choose(st.booleans()):
             sides.append(rest)
-        if sides and scope.choose(st.booleans()):
+        if len(sides) > 0 and scope.choose(st.booleans()):
             # Only the empty side of an empty tensor can be inferred.
             place = len(sides) - 1 if empty else scope.choose(st.integers(0, len(sides) - 1))
             sides[place] = -1
@@ -162,7 +164,7 @@ class Begins:
 
     def draw(self, scope: Scope) -> Array:
         shape = scope.dims.shape(self.of)
-        begins = tuple(scope.choose(st.integers(0, side)) for side in shape)
+        begins = tuple(scope.choose(_mostly_less(side)) for side in shape)
         scope.dims.runs["begins"] = begins
         return np.array(begins, self.dtype)
 
@@ -179,14 +181,17 @@ class Lengths:
     rest: bool = False
 
     def draw(self, scope: Scope) -> Array:
-        most = [
-            side - begin
-            for side, begin in zip(
-                scope.dims.shape(self.of), scope.dims.runs["begins"], strict=True
-            )
-        ]
-        lengths = [left - scope.choose(st.integers(0, left + self.rest)) for left in most]
+        lengths = []
+        shape = scope.dims.shape(self.of)
+        for side, begin in zip(shape, scope.dims.runs["begins"], strict=True):
+            length = side - begin - scope.choose(_mostly_less(side - begin))
+            lengths.append(-1 if self.rest and scope.choose(st.booleans()) else length)
         return np.array(lengths, self.dtype)
+
+
+def _mostly_less(most: int) -> st.SearchStrategy[int]:
+    """Draw from [0, most], seldom `most` itself.  Shrinks towards 0."""
+    return st.sampled_from((*range(most), *range(most), *range(most), most))
 
 
 @dataclass(frozen=True)
@@ -277,7 +282,7 @@ def _from_either_end(scope: Scope, place: int, side: int) -> int:
     return place - side if before or (on_axis and scope.choose(st.booleans())) else place
 
 
-def strided_slice_of(pattern: str, dtype: str) -> dict[str, Argument]:
+def strided_slice_of(pattern: str, dtype: str) -> dict[str, Any]:
     """Describe the arguments `begin`, `end`, `strides` and all masks of `x[…]`."""
     return {
         "begin": StridedBegins(pattern, dtype),

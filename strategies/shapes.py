@@ -55,9 +55,7 @@ class Dims:
 
 def draw_shape(draw: st.DrawFn, pattern: str, dims: Dims, sides: Sides) -> Shape:
     """Draw a shape for `pattern`, binding its names.  Shrinks towards few axes of size 1."""
-    return tuple(
-        side for axis in pattern.split() for side in _draw_axis(draw, axis, dims, sides)
-    )
+    return tuple(side for axis in pattern.split() for side in _draw_axis(draw, axis, dims, sides))
 
 
 def _draw_axis(draw: st.DrawFn, axis: str, dims: Dims, sides: Sides) -> Shape:

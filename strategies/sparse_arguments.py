@@ -1,7 +1,8 @@
 """Arguments that make up sparse tensors: where the stored elements stand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ class SparseIndices:
     """A matrix of the places of stored elements in a tensor of `pattern`, none of them twice.
 
     The places ascend in row-major order unless `ordered` is False.  Binds the axis `count`,
-    their number, and the names of the pattern.  Shrinks towards nothing stored.
+    their number, and the names of the pattern.  Shrinks towards one at the origin.
     """
 
     pattern: str
@@ -37,13 +38,25 @@ class SparseIndices:
 def _places(size: int) -> st.SearchStrategy[list[int]]:
     if size == 0:
         return st.just([])
-    return st.lists(st.integers(0, size - 1), unique=True, max_size=MOST_STORED)
+    place = st.integers(0, size - 1)
+    some = st.lists(place, unique=True, min_size=1, max_size=MOST_STORED)
+    return st.one_of(some, st.lists(place, unique=True, max_size=MOST_STORED))
 
 
 def _unravel(places: Sequence[int], shape: Sequence[int], dtype: str) -> Array:
     if not places:
         return np.zeros((0, len(shape)), dtype)
     return np.stack(np.unravel_index(places, shape), axis=-1).astype(dtype)
+
+
+@dataclass(frozen=True)
+class OffEdge:
+    """A primal that keeps off the edge of its domain in every mode: the op refuses it there."""
+
+    argument: Argument
+
+    def draw(self, scope: Scope) -> Any:
+        return self.argument.draw(replace(scope, mode=replace(scope.mode, edges=False)))
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ class SparseParts:
     """A list of two or three matrices of places, for tensors of one pattern with a `_` in it.
 
     Binds the axes "count0", "count1", … to the numbers of stored elements, and the runs
-    "part0", "part1", … to the shapes.  Shrinks towards two parts with nothing stored.
+    "part0", "part1", … to the shapes.  Shrinks towards two parts with one element stored.
     """
 
     pattern: str
@@ -102,7 +115,7 @@ def sparse(
     shape: str = "shape",
     count: str = "stored",
     domain: Domain = ANY,
-) -> dict[str, Argument]:
+) -> dict[str, Any]:
     """Describe the three arguments, of these names, that are one sparse tensor of `pattern`."""
     return {
         indices: SparseIndices(pattern, count),

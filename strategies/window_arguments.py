@@ -119,14 +119,15 @@ def _positions(dims: Dims, axis: str) -> int:
 
 
 @dataclass(frozen=True)
-class Short:
-    """An argument whose new axes are no longer than `most`, for ops with many axes."""
+class Sides:
+    """An argument whose new axes have sizes in [least, most], for ops that take no others."""
 
+    least: int
     most: int
     argument: Argument
 
     def draw(self, scope: Scope) -> Any:
-        sides = scope.mode.sides.map(lambda side: min(side, self.most))
+        sides = scope.mode.sides.map(lambda side: min(max(side, self.least), self.most))
         return self.argument.draw(replace(scope, mode=replace(scope.mode, sides=sides)))
 
 

@@ -57,9 +57,7 @@ def judge(analytic: Array, slopes: Slopes, epsilon: float) -> Judgement:
     return Judgement(agree, decided & outside, low, high, smooth, kink)
 
 
-def _range(
-    slopes: Slopes, smooth: Array, right: Array, left: Array
-) -> tuple[Array, Array]:
+def _range(slopes: Slopes, smooth: Array, right: Array, left: Array) -> tuple[Array, Array]:
     """Return the least and greatest value that the derivative may have, errors included."""
     chosen = (
         (slopes.centre, smooth),
@@ -79,11 +77,13 @@ def _margin(analytic: Array, slopes: Slopes, low: Array, high: Array, epsilon: f
     """Return the rounding error that the analytic value may have of its own."""
     bounds = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (analytic, low, high)]
     largest = np.maximum.reduce(bounds)
-    return ANALYTIC_NOISE * largest + ROUNDING_UNITS * epsilon * slopes.scale
+    margin: Array = ANALYTIC_NOISE * largest + ROUNDING_UNITS * epsilon * slopes.scale
+    return margin
 
 
 def _one_side_is_nothing(slopes: Slopes, right: Array) -> Array:
     """Return where the other side has no values at all, rather than values that puzzle."""
     other = np.where(right, slopes.left.error, slopes.right.error)
     missing = np.where(right, slopes.missing_left, slopes.missing_right)
-    return np.isinf(other) & missing
+    nothing: Array = np.isinf(other) & missing
+    return nothing

@@ -47,13 +47,17 @@ class Slopes:
     @property
     def scale(self) -> Array:
         """The unit in which errors of each function are judged."""
-        known = [np.abs(e.value[np.isfinite(e.error)]) for e in (self.centre, self.right, self.left)]
-        return np.maximum(np.abs(self.base), np.concatenate(known).max(initial=0.0))
+        known = [
+            np.abs(e.value[np.isfinite(e.error)]) for e in (self.centre, self.right, self.left)
+        ]
+        size: Array = np.maximum(np.abs(self.base), np.concatenate(known).max(initial=0.0))
+        return size
 
     def conclusive(self, estimate: Estimate, epsilon: float) -> Array:
         """Return where `estimate` is sharp enough to be believed, for this rounding unit."""
         with np.errstate(invalid="ignore"):
-            return estimate.error <= max(RESOLUTION, np.sqrt(epsilon)) * self.scale
+            sharp: Array = estimate.error <= max(RESOLUTION, np.sqrt(epsilon)) * self.scale
+        return sharp
 
 
 def slopes(line: Line, epsilon: float) -> Slopes:
@@ -119,10 +123,14 @@ def _together(base: Array, ahead: Array, behind: Array, fitted: _Fitted) -> Slop
         _side(left, fitted.left, jump_left),
         jump_right,
         jump_left,
-        ~np.isfinite(ahead).any(axis=0),
-        ~np.isfinite(behind).any(axis=0),
+        _missing(ahead),
+        _missing(behind),
         _infinite(ahead - base) + _infinite(base - behind),
     )
+
+
+def _missing(values: Array) -> Array:
+    return np.asarray((~np.isfinite(values)).all(axis=0))
 
 
 def _infinite(rises: Array) -> Array:

@@ -1,6 +1,7 @@
 """One column of the Jacobian: all outputs by one element of one leaf."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -8,16 +9,14 @@ from gradfuzz.finding import AGREED, Evidence, Outcome, faulty, inconclusive
 from gradfuzz.graph import Array
 from gradfuzz.numeric.judge import Judgement, judge
 from gradfuzz.numeric.line import Line
-from gradfuzz.numeric.neighbourhood import explains
-from gradfuzz.numeric.screen import scale_of
+from gradfuzz.numeric.screen import difference, rounding, scale_of, tolerance
 from gradfuzz.numeric.slopes import slopes
+from gradfuzz.oracles.candidate import Candidate
 from gradfuzz.subject import Subject
 
-# Elements are also moved in steps of 1, and of the leaf's largest element, where those differ from
-# the element itself by more than this factor.
+# Elements are also moved in steps of 1, and of the leaf's largest element, where those differ
+# from the element itself by more than this factor.
 OTHER_UNIT = 16.0
-# A disagreement must also show on steps this much shorter: from afar, floor has slope 1.
-CLOSER = 2.0**-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +32,18 @@ class Column:
     element: int
     jacobian: Array | None
 
+    @cached_property
+    def suspicion(self) -> float:
+        """How far four forward passes miss the analytic values: above 1 is reason to look."""
+        epsilon, unit = self.subject.epsilon, self._units()[0]
+        with np.errstate(all="ignore"):
+            analytic = self._analytic() * unit
+            numeric, _ = difference(self._line(unit, self._kept()), epsilon)
+            noise = rounding(np.abs(self.subject.outputs[self.rows]), epsilon)
+            bound = tolerance(np.abs(analytic), epsilon) + noise
+            misses = np.abs(numeric - analytic) / np.where(bound == 0, np.finfo(float).tiny, bound)
+        return float(np.where(np.isfinite(misses), misses, np.inf).max(initial=0.0))
+
     def examine(self) -> Outcome:
         """Judge each derivative, on steps of every unit that makes sense for the element.
 
@@ -44,10 +55,7 @@ class Column:
             outcomes.append(self._examine_in(unit))
             if outcomes[-1] is AGREED:
                 return AGREED
-        unknown = next((o for o in outcomes if o.fault is None), None)
-        if unknown is not None or self._agrees_closer():
-            return unknown or inconclusive("the slope depends on the length of the steps")
-        return outcomes[0]
+        return next((o for o in outcomes if o.fault is None), outcomes[0])
 
     def _units(self) -> list[float]:
         primal = self.subject.primals[self.leaf]
@@ -58,18 +66,16 @@ class Column:
                 units.append(unit)
         return units
 
-    def _agrees_closer(self) -> bool:
-        return bool(self._judge(self._units()[0] * CLOSER).agree.all())
-
     def _examine_in(self, unit: float) -> Outcome:
         judged = self._judge(unit)
-        excused = self._excused(judged)
-        for row in np.flatnonzero(judged.disagree & ~excused):
-            if not self._explained(row, judged, unit):
+        told = (judged.agree | judged.disagree).all()
+        outcome = AGREED if told else inconclusive("some slopes cannot be told")
+        for row in np.flatnonzero(judged.disagree & ~self._excused(judged)).tolist():
+            explained = self._candidate(row, judged, unit).explained()
+            if explained is None:
                 return self._faulty(row, judged, unit)
-        if (judged.agree | judged.disagree).all():
-            return AGREED
-        return inconclusive("some slopes cannot be told")
+            outcome = explained if outcome is AGREED else outcome
+        return outcome
 
     def _excused(self, judged: Judgement) -> Array:
         """Return which disagreements are only IEEE arithmetic.
@@ -80,13 +86,24 @@ class Column:
         elsewhere = not told or not np.isfinite(self.subject.outputs).all()
         return ~np.isfinite(self._analytic()) & elsewhere
 
+    def _candidate(self, row: int, judged: Judgement, unit: float) -> Candidate:
+        kept = np.zeros(self.subject.kept.shape, bool)
+        kept[self.rows[row]] = True
+        analytic = float(self._analytic()[row]) * unit
+        low, high = float(judged.low[row]), float(judged.high[row])
+        position = (self.leaf, self.element, int(self.rows[row]))
+        return Candidate(self.subject, self._line(unit, kept), position, unit, analytic, low, high)
+
     def _judge(self, unit: float) -> Judgement:
         with np.errstate(all="ignore"):
             analytic = self._analytic() * unit
+        epsilon = self.subject.epsilon
+        return judge(analytic, slopes(self._line(unit, self._kept()), epsilon), epsilon)
+
+    def _kept(self) -> Array:
         kept = np.zeros(self.subject.kept.shape, bool)
         kept[self.rows] = True
-        epsilon = self.subject.epsilon
-        return judge(analytic, slopes(self._line(unit, kept), epsilon), epsilon)
+        return kept
 
     def _analytic(self) -> Array:
         if self.jacobian is None:
@@ -98,15 +115,6 @@ class Column:
         tangents = [np.zeros(x.shape) for x in self.subject.primals]
         tangents[self.leaf].flat[self.element] = unit
         return self.subject.line(tangents, kept)
-
-    def _explained(self, row: int, judged: Judgement, unit: float) -> bool:
-        kept = np.zeros(self.subject.kept.shape, bool)
-        kept[self.rows[row]] = True
-        analytic = float(self._analytic()[row]) * unit
-        if not np.isfinite(analytic):
-            return False
-        low, high = float(judged.low[row]), float(judged.high[row])
-        return explains(self._line(unit, kept), analytic, low, high, self.subject.epsilon)
 
     def _faulty(self, row: int, judged: Judgement, unit: float) -> Outcome:
         analytic = float(self._analytic()[row])

@@ -21,6 +21,8 @@ NAME = "numeric"
 # So many rows and columns of a Jacobian are looked at; of a larger one, a random choice.
 MOST_ROWS = 64
 MOST_COLUMNS = 64
+# With so few columns, each is looked at at once.
+FEW_COLUMNS = 4
 
 
 def examine(subject: Subject) -> Outcome:
@@ -30,6 +32,8 @@ def examine(subject: Subject) -> Outcome:
     direction = Direction.of(subject)
     if direction.passes_screen():
         return AGREED
+    if sum(primal.size for primal in subject.primals) <= FEW_COLUMNS:
+        return _by_element(subject)
     along = direction.judge()
     if along.agree.all():
         return AGREED
@@ -87,7 +91,7 @@ class Direction:
 
 
 def _by_element(subject: Subject) -> Outcome:
-    """Compare the Jacobian element by element, a column at a time."""
+    """Compare the Jacobian element by element, a column at a time, the worst first."""
     rows = _choice(np.flatnonzero(subject.kept), MOST_ROWS, subject.rng)
     try:
         pulled = jacobian(linearise(subject.program, subject.primals, many=True), rows.tolist())
@@ -96,9 +100,14 @@ def _by_element(subject: Subject) -> Outcome:
         return faulty(fault.kind, fault.evidence)
     positions = _positions(subject.primals)
     chosen = _choice(np.arange(len(positions)), MOST_COLUMNS, subject.rng)
+    columns = [
+        Column(subject, rows, leaf, element, pulled[leaf])
+        for leaf, element in (positions[i] for i in chosen)
+    ]
+    suspects = [column for column in columns if column.suspicion > 1]
     unknown = None
-    for leaf, element in (positions[i] for i in chosen):
-        outcome = Column(subject, rows, leaf, element, pulled[leaf]).examine()
+    for column in sorted(suspects, key=lambda suspect: -suspect.suspicion):
+        outcome = column.examine()
         if outcome.fault is not None:
             return outcome
         unknown = unknown or (outcome if outcome is not AGREED else None)

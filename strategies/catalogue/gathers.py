@@ -47,12 +47,12 @@ OPS: tuple[Entry, ...] = (
         batch_dims=Drawn(_batch_dims),
     ),
     # At points: reading.
-    op("GatherNd", params=Real(TENSOR), indices=EitherInt(Points("*t", of="n *s"))),
-    op("GatherNd", params=Real("n *r"), indices=Points("*t", of="")),
+    op("GatherNd", params=Real(TENSOR), indices=EitherInt(Points("*t", of="n *s", within=TENSOR))),
+    op("GatherNd", params=Real("n *r"), indices=Points("*t", of="", within="n *r")),
     op(
         "GatherNd",
         params=Real(TENSOR),
-        indices=EitherInt(Points("*t", of="n *s", beyond=1)),
+        indices=EitherInt(Points("*t", of="n *s", within=TENSOR, beyond=1)),
         bad_indices_policy=IGNORE,
     ),
     # At points: writing, where several may write to one place.

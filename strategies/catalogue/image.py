@@ -88,5 +88,9 @@ OPS: tuple[Entry, ...] = (
     # Colours.
     op("RGBToHSV", images=Real("*s 3", SHADES)),
     op("tf.image.rgb_to_yuv", images=Real("*s 3")),
-    op("tf.image.adjust_brightness", image=Real("*s h w c"), delta=Real("")),
+    op(
+        "tf.image.adjust_brightness",
+        image=Real("*s h w c", dtype=SINGLE),
+        delta=Real("", dtype=SINGLE),
+    ),
 )

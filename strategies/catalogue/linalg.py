@@ -14,7 +14,7 @@ from gradfuzz.strategies.domains import (
     UPPER_BANDS,
 )
 from gradfuzz.strategies.entry import Entry, op
-from gradfuzz.strategies.window_arguments import Inside, UpTo, listed
+from gradfuzz.strategies.window_arguments import Inside, Sides, UpTo, listed
 
 EQUATIONS = (
     "ij,jk->ik",  # product
@@ -114,14 +114,14 @@ OPS: tuple[Entry, ...] = (
     ),
     op(
         "BandedTriangularSolve",
-        rhs=Real("*#b n k"),
+        rhs=Sides(1, 4, Real("*#b n k")),
         matrix=UpTo("bands", "n", Inside(Real("*#b bands n", LOWER_BANDS))),
         lower=TRUE,
         adjoint=FLAG,
     ),
     op(
         "BandedTriangularSolve",
-        rhs=Real("*#b n k"),
+        rhs=Sides(1, 4, Real("*#b n k")),
         matrix=UpTo("bands", "n", Inside(Real("*#b bands n", UPPER_BANDS))),
         lower=FALSE,
         adjoint=FLAG,

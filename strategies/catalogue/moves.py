@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from gradfuzz.graph import Array
 from gradfuzz.strategies.arguments import (
     FLAG,
-    Argument,
     AxisAfter,
     Drawn,
     FromSizes,
@@ -58,20 +57,21 @@ AXIS = AxisAfter("l", before="r")
 AXIS_ARRAY = AxisAfter("l", before="r", array=True)
 UNKNOWN = const(np.array(-1, np.int32))
 ALIGN = OneOf(("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT"))
+DEPTH = OneOf(tuple(np.array(depth, np.int32) for depth in (1, 2, 3, 4, 0)))
 WINDOW_3D = Drawn(lambda _: st.tuples(*[st.integers(1, 3)] * 3).map(lambda sides: [1, *sides, 1]))
 BANDS = Bands("r", "c")
 BRACKETS = strided_slice_of("*s *t", "int32")
 LONG_BRACKETS = strided_slice_of("*s *t", "int64")
 
 # Diagonals of an r c matrix, and of the smallest square one that holds them.
-DIAGONALS: dict[str, Argument] = {
+DIAGONALS: dict[str, Any] = {
     "num_rows": NewSize("r"),
     "num_cols": NewSize("c"),
     "k": BANDS,
     "diagonal": Real("*b *diagonals"),
     "padding_value": Real(""),
 }
-DIAGONALS_OF_SMALLEST: dict[str, Argument] = {
+DIAGONALS_OF_SMALLEST: dict[str, Any] = {
     **DIAGONALS,
     "num_rows": UNKNOWN,
     "num_cols": UNKNOWN,
@@ -94,6 +94,11 @@ def _either_axis(dims: Dims) -> st.SearchStrategy[list[int]]:
 def _both_axes(dims: Dims) -> st.SearchStrategy[list[int]]:
     first, last = len(dims.runs["l"]) + 1, -1 - len(dims.runs["r"])
     return st.sampled_from(([0, first], [0, last], [last, 0]))
+
+
+def _numbers_kept(dims: Dims) -> st.SearchStrategy[int]:
+    """Draw how many of the n elements to keep.  Shrinks towards one."""
+    return st.sampled_from((*range(1, dims.size("n") + 1), 0))
 
 
 def _lengths_of_sequences(dims: Dims) -> st.SearchStrategy[Array]:
@@ -168,7 +173,7 @@ OPS: tuple[Entry, ...] = (
     op(
         "OneHot",
         indices=Integers("*l *r", -1, 3),
-        depth=Integers("", 0, 4),
+        depth=DEPTH,
         on_value=Real(""),
         off_value=Real(""),
         axis=AxisAfter("l"),
@@ -176,7 +181,7 @@ OPS: tuple[Entry, ...] = (
     op(
         "OneHot",
         indices=Integers("*s", -1, 3, "int64"),
-        depth=Integers("", 0, 4),
+        depth=DEPTH,
         on_value=Real(""),
         off_value=Real(""),
         axis=const(-1),
@@ -211,7 +216,7 @@ OPS: tuple[Entry, ...] = (
     op(
         "TopKV2",
         input=Real("*b n", DISTINCT),
-        k=EitherInt(up_to("n")),
+        k=EitherInt(Drawn(_numbers_kept)),
         sorted=FLAG,
         index_type=OneOf(("int32", "int64")),
         outputs=(0,),

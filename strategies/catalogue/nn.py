@@ -32,7 +32,7 @@ from gradfuzz.strategies.window_arguments import (
     Filled,
     Padding,
     Paddings,
-    Short,
+    Sides,
     Slid,
     Steps,
     Windowed,
@@ -46,19 +46,21 @@ DILATIONS = Steps("1 dh dw 1")
 STRIDES_3D = Steps("1 sd sh sw 1")
 WINDOW = Windowed(Steps("1 kh kw 1"), "h w", overhang=True)
 WINDOW_3D = Windowed(Steps("1 kd kh kw 1"), "d h w", overhang=True)
-# Convolutions of an empty image, or with an empty output, kill the process.
+# Gradients of Conv2D with strides and an empty output, and of Conv3D with an empty filter,
+# kill the process.
 IMAGE = Filled("n h w c", Real("n h w c"))
 IMAGE_SIZES = Filled("n h w c", NewShape("n h w c"))
-IMAGE_3D = Short(3, Filled("n d h w c", Real("n d h w c")))
-IMAGE_SIZES_3D = Short(3, Filled("n d h w c", NewShape("n d h w c")))
+IMAGE_3D = Sides(0, 3, Filled("n d h w c", Real("n d h w c")))
+IMAGE_SIZES_3D = Sides(0, 3, Filled("n d h w c", NewShape("n d h w c")))
 FILTER = Windowed(Filled("o", Real("kh kw c o")), "h w")
 FILTER_3D = Windowed(Filled("o", Real("kd kh kw c o")), "d h w")
 FILTER_SIZES = Windowed(Filled("o", NewShape("kh kw c o")), "h w")
 FILTER_SIZES_3D = Windowed(Filled("o", NewShape("kd kh kw c o")), "d h w")
-DEPTHWISE_FILTER = Windowed(Filled("m", Real("kh kw c m")), "h w")
+DEPTHWISE_FILTER = Windowed(Real("kh kw c m"), "h w", overhang=True)
 OUTPUT = Slid(Real("n oh ow o"), "h w")
 OUTPUT_3D = Slid(Real("n od oh ow o"), "d h w")
-# The kernels of the pools in three dimensions, LRN and fused batch norm have float32 at best.
+# Pools in three dimensions, LRN and fused batch norm have float32 at best; the CTC loss
+# computes in it.
 SINGLE = "float32"
 NO_STATISTICS = const(np.zeros(0, np.float32))
 EPSILON = OneOf((0.001, 0.5))
@@ -96,6 +98,13 @@ def _integer_vector(size: int, low: int, high: int) -> st.SearchStrategy[Array]:
 OPS: tuple[Entry, ...] = (
     # Convolutions.
     op("Conv2D", strides=STRIDES, padding=PADDING, input=IMAGE, filter=FILTER),
+    op(
+        "Conv2D",  # of an empty image, or with an empty output
+        strides=const([1, 1, 1, 1]),
+        padding=PADDING,
+        input=Filled("c", Real("n h w c")),
+        filter=Windowed(Filled("o", Real("kh kw c o")), "h w", overhang=True),
+    ),
     op(
         "Conv2D",
         strides=STRIDES,
@@ -180,7 +189,7 @@ OPS: tuple[Entry, ...] = (
         "DepthwiseConv2dNative",
         strides=EQUAL_STRIDES,
         padding=PADDING,
-        input=IMAGE,
+        input=Real("n h w c"),
         filter=DEPTHWISE_FILTER,
     ),
     op(
@@ -188,39 +197,39 @@ OPS: tuple[Entry, ...] = (
         strides=EQUAL_STRIDES,
         padding=EXPLICIT,
         explicit_paddings=Paddings("h w"),
-        input=IMAGE,
+        input=Real("n h w c"),
         filter=DEPTHWISE_FILTER,
     ),
     op(
         "DepthwiseConv2dNativeBackpropInput",  # one channel, and two with two filters each
         strides=EQUAL_STRIDES,
         padding=PADDING,
-        input_sizes=Filled("n h w", NewShape("n h w 1")),
-        filter=Windowed(Filled("m", Real("kh kw 1 m")), "h w"),
+        input_sizes=NewShape("n h w 1"),
+        filter=Windowed(Real("kh kw 1 m"), "h w", overhang=True),
         out_backprop=Slid(Real("n oh ow m"), "h w"),
     ),
     op(
         "DepthwiseConv2dNativeBackpropInput",
         strides=EQUAL_STRIDES,
         padding=PADDING,
-        input_sizes=Filled("n h w", NewShape("n h w 2")),
-        filter=Windowed(Real("kh kw 2 2"), "h w"),
+        input_sizes=NewShape("n h w 2"),
+        filter=Windowed(Real("kh kw 2 2"), "h w", overhang=True),
         out_backprop=Slid(Real("n oh ow 4"), "h w"),
     ),
     op(
         "DepthwiseConv2dNativeBackpropFilter",
         strides=EQUAL_STRIDES,
         padding=PADDING,
-        input=Filled("n h w", Real("n h w 1")),
-        filter_sizes=Windowed(Filled("m", NewShape("kh kw 1 m")), "h w"),
+        input=Real("n h w 1"),
+        filter_sizes=Windowed(NewShape("kh kw 1 m"), "h w", overhang=True),
         out_backprop=Slid(Real("n oh ow m"), "h w"),
     ),
     op(
         "DepthwiseConv2dNativeBackpropFilter",
         strides=EQUAL_STRIDES,
         padding=PADDING,
-        input=Filled("n h w", Real("n h w 2")),
-        filter_sizes=Windowed(NewShape("kh kw 2 2"), "h w"),
+        input=Real("n h w 2"),
+        filter_sizes=Windowed(NewShape("kh kw 2 2"), "h w", overhang=True),
         out_backprop=Slid(Real("n oh ow 4"), "h w"),
     ),
     op(
@@ -229,7 +238,7 @@ OPS: tuple[Entry, ...] = (
         rates=DILATIONS,
         padding=PADDING,
         input=Real("n h w c", DISTINCT),
-        filter=Windowed(Real("kh kw c", FRACTIONS), "h w"),
+        filter=Windowed(Real("kh kw c", FRACTIONS), "h w", overhang=True),
     ),
     # Pools.
     op("AvgPool", strides=STRIDES, padding=PADDING, value=Real("n h w c"), ksize=WINDOW),
@@ -261,14 +270,14 @@ OPS: tuple[Entry, ...] = (
         "AvgPool3D",
         strides=STRIDES_3D,
         padding=PADDING,
-        input=Short(3, Real("n d h w c", dtype=SINGLE)),
+        input=Sides(0, 3, Real("n d h w c", dtype=SINGLE)),
         ksize=WINDOW_3D,
     ),
     op(
         "MaxPool3D",
         strides=STRIDES_3D,
         padding=PADDING,
-        input=Short(3, Real("n d h w c", DISTINCT, SINGLE)),
+        input=Sides(0, 3, Real("n d h w c", DISTINCT, SINGLE)),
         ksize=WINDOW_3D,
     ),
     op(
@@ -283,7 +292,7 @@ OPS: tuple[Entry, ...] = (
         "AvgPool3DGrad",
         strides=STRIDES_3D,
         padding=PADDING,
-        orig_input_shape=Short(3, NewShape("n d h w c")),
+        orig_input_shape=Sides(0, 3, NewShape("n d h w c")),
         ksize=WINDOW_3D,
         grad=Slid(Real("n od oh ow c", dtype=SINGLE), "d h w"),
     ),
@@ -330,9 +339,10 @@ OPS: tuple[Entry, ...] = (
             mean=NO_STATISTICS,
             variance=NO_STATISTICS,
             epsilon=EPSILON,
-            outputs=(0, 1, 2),
+            outputs=outputs,
         )
         for name in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+        for outputs in ((0,), (0, 1, 2))
     ),
     *(
         op(
@@ -363,7 +373,7 @@ OPS: tuple[Entry, ...] = (
     ),
     op(
         "FusedBatchNormV3",
-        x=Short(3, Real("n d h w c", dtype=SINGLE)),
+        x=Sides(0, 3, Real("n d h w c", dtype=SINGLE)),
         scale=Real("c", dtype=SINGLE),
         offset=Real("c", dtype=SINGLE),
         mean=NO_STATISTICS,
@@ -381,13 +391,19 @@ OPS: tuple[Entry, ...] = (
             reserve_space_2=Real("c", POSITIVE, SINGLE),
             is_training=FALSE,
             outputs=(0, 1, 2),
-            **more,
         )
-        for name, more in (
-            ("FusedBatchNormGrad", {}),
-            ("FusedBatchNormGradV2", {}),
-            ("FusedBatchNormGradV3", {"reserve_space_3": NO_STATISTICS}),
-        )
+        for name in ("FusedBatchNormGrad", "FusedBatchNormGradV2")
+    ),
+    op(
+        "FusedBatchNormGradV3",
+        y_backprop=Real("n h w c", dtype=SINGLE),
+        x=Real("n h w c", dtype=SINGLE),
+        scale=Real("c", dtype=SINGLE),
+        reserve_space_1=Real("c", dtype=SINGLE),
+        reserve_space_2=Real("c", POSITIVE, SINGLE),
+        reserve_space_3=NO_STATISTICS,
+        is_training=FALSE,
+        outputs=(0, 1, 2),
     ),
     op(
         "tf.nn.batch_normalization",
@@ -399,7 +415,7 @@ OPS: tuple[Entry, ...] = (
         variance_epsilon=EPSILON,
     ),
     op("tf.nn.moments", x=Real("*s"), axes=Drawn(_axes), keepdims=FLAG),
-    op("tf.nn.l2_normalize", x=Real("*l n *r"), axis=AxisAfter("l", before="r")),
+    op("tf.nn.l2_normalize", x=Real("*l n *r", NONZERO), axis=AxisAfter("l", before="r")),
     # Losses.
     op("L2Loss", t=Real("*s")),
     op("SoftmaxCrossEntropyWithLogits", features=Real("b n"), labels=Real("b n"), outputs=(0,)),
@@ -425,7 +441,7 @@ OPS: tuple[Entry, ...] = (
     ),
     op(
         "CTCLoss",  # labels are below the blank, which is the last class
-        inputs=Filled("t b", Real("t b 3")),
+        inputs=Filled("t b", Real("t b 3", dtype=SINGLE)),
         labels_indices=_label_places(1),
         labels_values=Integers("b", 0, 1),
         sequence_length=Drawn(lambda dims: _integer_vector(dims.size("b"), 1, dims.size("t"))),
@@ -433,7 +449,7 @@ OPS: tuple[Entry, ...] = (
     ),
     op(
         "CTCLoss",  # two labels, which may be equal, need three steps
-        inputs=Filled("b", Real("4 b 3")),
+        inputs=Filled("b", Real("4 b 3", dtype=SINGLE)),
         labels_indices=_label_places(2),
         labels_values=Drawn(lambda dims: _integer_vector(2 * dims.size("b"), 0, 1)),
         sequence_length=FromSizes(lambda dims: np.full(dims.size("b"), 4, np.int32)),

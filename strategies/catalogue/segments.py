@@ -1,6 +1,8 @@
 """Ops that fold the elements of a segment; some segments are empty."""
 
-from gradfuzz.strategies.arguments import FLAG, Argument, Real, SortedIds
+from typing import Any
+
+from gradfuzz.strategies.arguments import FLAG, Real, SortedIds
 from gradfuzz.strategies.domains import DISTINCT
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.index_arguments import Positions, SegmentIds, SortedPositions
@@ -11,13 +13,13 @@ UNSORTED = EitherInt(SegmentIds("*s", count="k"))
 NUM_SEGMENTS = EitherInt(NewSize("k"))
 
 # Rows of n, picked by k positions, in segments.
-PICKED: dict[str, Argument] = {
+PICKED: dict[str, Any] = {
     "data": Real("n *r"),
     "indices": EitherInt(Positions("k", below="n")),
     "segment_ids": EitherInt(SortedIds("k")),
     "sparse_gradient": FLAG,
 }
-PICKED_OF_KNOWN_NUMBER: dict[str, Argument] = {
+PICKED_OF_KNOWN_NUMBER: dict[str, Any] = {
     "data": Real("n *r"),
     "num_segments": EitherInt(NewSize("m")),
     "indices": EitherInt(Positions("k", below="n", within="n m")),

@@ -36,6 +36,7 @@ from gradfuzz.strategies.size_arguments import (
 )
 from gradfuzz.strategies.sparse_arguments import (
     PART_SHAPES,
+    OffEdge,
     PartValues,
     SparseIndices,
     SparseParts,
@@ -47,7 +48,7 @@ from gradfuzz.strategies.sparse_arguments import (
 PLAIN = sparse("n *s")
 INPUT = sparse("n *s", "input_indices", "input_values", "input_shape")
 SP = sparse("n *s", "sp_indices", "sp_values", "sp_shape")
-SP_MATRIX = sparse("n m", "sp_indices", "sp_values", "sp_shape")
+SP_MATRIX = sparse("n 3", "sp_indices", "sp_values", "sp_shape")
 SP_MATRICES = sparse("*b r c", "sp_indices", "sp_values", "sp_shape")
 
 A_NAMES = ("a_indices", "a_values", "a_shape", "a")
@@ -97,9 +98,9 @@ OPS: tuple[Entry, ...] = (
     op("SparseDenseCwiseMul", **SP, dense=Real("n *s")),
     op("SparseDenseCwiseMul", **SP, dense=Real("*#s")),
     op("SparseDenseCwiseMul", **SP_MATRIX, dense=Real("n 1")),
-    op("SparseDenseCwiseDiv", **SP, dense=Real("n *s", NONZERO)),
-    op("SparseDenseCwiseDiv", **SP, dense=Real("*#s", NONZERO)),
-    op("SparseDenseCwiseDiv", **SP_MATRIX, dense=Real("n 1", NONZERO)),
+    op("SparseDenseCwiseDiv", **SP, dense=OffEdge(Real("n *s", NONZERO))),
+    op("SparseDenseCwiseDiv", **SP, dense=OffEdge(Real("*#s", NONZERO))),
+    op("SparseDenseCwiseDiv", **SP_MATRIX, dense=OffEdge(Real("n 1", NONZERO))),
     # One sparse tensor.
     op("SparseReduceSum", **INPUT, reduction_axes=SomeAxes("n *s"), keep_dims=FLAG),
     op("SparseSoftmax", **SP_MATRICES),

@@ -1,15 +1,15 @@
 """Special functions: gamma, Bessel and error functions and their kin."""
 
 from gradfuzz.strategies.arguments import Integers, Real
-from gradfuzz.strategies.domains import ABOVE_ONE, NONZERO, OFF_GRID, POSITIVE, UNIT
+from gradfuzz.strategies.domains import ABOVE_ONE, BETWEEN_POLES, NONZERO, POSITIVE, UNIT
 from gradfuzz.strategies.entry import Entry, op
 
 OPS: tuple[Entry, ...] = (
     # The gamma function and its kin.
     op("Lgamma", x=Real("*s", POSITIVE)),
-    op("Lgamma", x=Real("*s", OFF_GRID)),
+    op("Lgamma", x=Real("*s", BETWEEN_POLES)),
     op("Digamma", x=Real("*s", POSITIVE)),
-    op("Digamma", x=Real("*s", OFF_GRID)),
+    op("Digamma", x=Real("*s", BETWEEN_POLES)),
     op("Polygamma", a=Integers("*#s", 0, 3, dtype="float64"), x=Real("*#s", POSITIVE)),
     op("Zeta", x=Real("*#s", ABOVE_ONE), q=Real("*#s", POSITIVE)),
     op("Igamma", a=Real("*#s", POSITIVE), x=Real("*#s", POSITIVE)),

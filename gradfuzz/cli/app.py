@@ -1,0 +1,175 @@
+"""The commands, their options and their help.
+
+A command imports its own module when it is called, and TensorFlow with it: help and usage
+errors come at once.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from gradfuzz.cli.loading import loading
+from gradfuzz.cli.terminal import one_line, terminal
+from gradfuzz.cli.version import versions
+from gradfuzz.durations import parse_budget
+from gradfuzz.errors import GradfuzzError
+
+WRONG_USAGE = 2
+NO_TENSORFLOW = (
+    "TensorFlow: not installed, should be one of the extras gradfuzz[tensorflow], gradfuzz[cpu] "
+    "or gradfuzz[nightly], as in: pip install 'gradfuzz[cpu]'"
+)
+
+
+class Commands(TyperGroup):
+    """A group of commands whose errors are one line each."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except GradfuzzError as error:
+            message = str(error)
+        except ModuleNotFoundError as error:
+            if error.name != "tensorflow":
+                raise
+            message = NO_TENSORFLOW
+        terminal(stderr=True).print(one_line(f"gradfuzz: {message}", "red"), soft_wrap=True)
+        raise typer.Exit(WRONG_USAGE)
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on stdout, all else on stderr.")
+]
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
+    if wanted:
+        terminal().print(versions())
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show versions."),
+    ] = False,
+) -> None:
+    """Fuzz the gradients of TensorFlow ops, and replay what was found.
+
+    Each command's --help tells its exit codes and gives an example.
+    """
+
+
+@app.command("fuzz")
+def fuzz_command(
+    *,
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Seconds, or a time such as 90s, 15m, 8h or 1h30m.")
+    ] = "2m",
+    ops: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OP,OP…", help="Only these ops. May be repeated.", show_default="all"),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Start the random choices here.",
+            show_default="random, printed",
+        ),
+    ] = None,
+    corpus: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where findings are saved; what is there is known.")
+    ] = Path("corpus"),
+    json: Json = False,
+) -> None:
+    """Draw random graphs and check their gradients until the budget is spent.
+
+    A gradient that disagrees with the numeric one is shrunk and saved to the corpus.
+    Ctrl-C ends the campaign early, with its summary; nothing that was found is lost.
+
+    Exit codes: 0 nothing new, 1 new findings, 2 wrong usage or a corpus that cannot be written.
+
+    Example: [bold]gradfuzz fuzz --budget 8h --ops MatMul,Cholesky --seed 7[/bold]
+    """
+    seconds = parse_budget(budget)
+    with loading():
+        from gradfuzz.cli.fuzz import fuzz
+    raise typer.Exit(fuzz(seconds, ops or [], seed, corpus, as_json=json))
+
+
+@app.command("replay")
+def replay_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH", help="Case files and corpora.", show_default="corpus"),
+    ] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Check saved cases again, and compare each with what it is expected to do.
+
+    A case that is expected to fail STILL FAILS, is FIXED, or has CHANGED (it fails in another
+    way, or cannot be told any more). One that is expected to pass PASSES or has REGRESSED.
+    ERROR is a case that cannot be replayed; the others still are.
+
+    Exit codes: 0 all as expected, 1 any FIXED, CHANGED or REGRESSED, 2 any ERROR or wrong path.
+
+    Example: [bold]gradfuzz replay corpus other/Log-value-0123456789ab.json[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.replay import replay
+    raise typer.Exit(replay(paths or [Path("corpus")], as_json=json))
+
+
+@app.command("show")
+def show_command(
+    case_file: Annotated[Path, typer.Argument(metavar="CASE_FILE", help="One saved case.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Show one saved case in full, and check it again.
+
+    The graph, the input values, the numbers with their bounds as saved and as they are now,
+    and how difference quotients converge on the derivative.
+
+    Exit codes: 0 shown, 2 a case file that cannot be read or run.
+
+    Example: [bold]gradfuzz show corpus/Log-value-0123456789ab.json[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.show import show
+    raise typer.Exit(show(case_file, as_json=json))
+
+
+@app.command("ops")
+def ops_command(
+    *,
+    json: Json = False,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="List the gradients that are not yet covered.")
+    ] = False,
+) -> None:
+    """List the ops of the catalogue, those left out of it on purpose, and the counts.
+
+    Exit codes: 0 listed, 2 wrong usage.
+
+    Example: [bold]gradfuzz ops --missing[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.ops import ops
+    raise typer.Exit(ops(as_json=json, missing=missing))

@@ -1,0 +1,133 @@
+"""`gradfuzz replay`: replay saved cases and compare each with what it is expected to do."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import track
+from rich.text import Text
+
+from gradfuzz.catalogue import all_ops, load_catalogues
+from gradfuzz.cli.tables import case_table
+from gradfuzz.cli.terminal import one_line, terminal, write_json
+from gradfuzz.corpus import find_case_files
+from gradfuzz.errors import StorageError, UsageError
+from gradfuzz.replay import Replayed, Status
+from gradfuzz.replay import replay as replay_cases
+
+STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}
+SURPRISE = "bold yellow"
+
+
+def replay(paths: Sequence[Path], *, as_json: bool) -> int:
+    """Replay every case of `paths`, print what became of each, and return the exit code."""
+    files, problems = _files(paths)
+    console = terminal(stderr=as_json)
+    catalogue = set(all_ops(load_catalogues()))
+    bar = terminal(stderr=True)
+    files_shown = track(
+        files, "replaying", console=bar, transient=True, disable=not bar.is_terminal
+    )
+    done = [replay_one(file, catalogue) for file in files_shown]
+    _show(console, done)
+    for problem in problems:
+        terminal(stderr=True).print(one_line(f"gradfuzz: {problem}", "red"))
+    code = _exit_code(done, problems)
+    if as_json:
+        write_json(_as_json(done, problems, code))
+    return code
+
+
+def replay_one(path: Path, catalogue: Collection[str]) -> Replayed:
+    """Replay the case of one file.  Whatever its graph makes TensorFlow raise is an ERROR."""
+    try:
+        [replayed] = replay_cases([path], catalogue)
+        return replayed
+    # The file may be hostile, and the other cases must still be replayed.
+    except Exception as raised:  # noqa: BLE001
+        line = (str(raised).strip().splitlines() or [""])[0]
+        return Replayed(path, Status.ERROR, f"{path}: {type(raised).__name__}: {line[:300]}")
+
+
+def message_of(replayed: Replayed) -> str:
+    """Return the message without the file, which stands beside it."""
+    return replayed.message.removeprefix(f"{replayed.path}: ")
+
+
+def _files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the case files of `paths`, each once, and a line for each path that has none."""
+    files: dict[Path, Path] = {}
+    problems = []
+    for path in paths:
+        try:
+            found = find_case_files(path)
+        except StorageError as error:
+            problems.append(str(error))
+            continue
+        if not found:
+            problems.append(f"{path}: holds no case file, should be a corpus")
+        files.update((file.resolve(), file) for file in found)
+    if not files:
+        raise UsageError("; ".join(problems))
+    return list(files.values()), problems
+
+
+def _show(console: Console, done: Sequence[Replayed]) -> None:
+    rows = [
+        (
+            Text(replayed.status.value, STYLES.get(replayed.status, SURPRISE)),
+            _expected(replayed.status),
+            one_line(replayed.case.finding.bucket if replayed.case else ""),
+            one_line(message_of(replayed)),
+            one_line(replayed.path, "cyan"),
+        )
+        for replayed in done
+    ]
+    columns = ("status", "expected", "bucket", "message", "file")
+    console.print(case_table(console, "", columns, rows))
+    console.print()
+    console.print(_counts(done))
+
+
+def _expected(status: Status) -> Text:
+    return Text("yes", "dim") if status.expected else Text("surprise", SURPRISE)
+
+
+def _counts(done: Sequence[Replayed]) -> Text:
+    counts = Counter(replayed.status for replayed in done)
+    parts = [f"{counts[status]} {status.value}" for status in Status if counts[status]]
+    surprises = sum(count for status, count in counts.items() if not status.expected)
+    ending = f"{surprises} not as expected" if surprises else "all as expected"
+    style = SURPRISE if surprises else "bold green"
+    return Text(f"{len(done)} cases: {', '.join(parts)}; ") + Text(ending, style)
+
+
+def _exit_code(done: Sequence[Replayed], problems: Sequence[str]) -> int:
+    if problems or any(replayed.status is Status.ERROR for replayed in done):
+        return 2
+    return 0 if all(replayed.status.expected for replayed in done) else 1
+
+
+def _as_json(done: Sequence[Replayed], problems: Sequence[str], code: int) -> dict[str, Any]:
+    counts = Counter(replayed.status for replayed in done)
+    return {
+        "exit_code": code,
+        "counts": {status.value: counts[status] for status in Status},
+        "problems": list(problems),
+        "cases": [_case_as_json(replayed) for replayed in done],
+    }
+
+
+def _case_as_json(replayed: Replayed) -> dict[str, Any]:
+    case = replayed.case
+    return {
+        "file": str(replayed.path),
+        "status": replayed.status.value,
+        "expected": replayed.status.expected,
+        "expect": case.expect.value if case else None,
+        "bucket": asdict(case.finding.bucket) if case else None,
+        "message": message_of(replayed),
+    }

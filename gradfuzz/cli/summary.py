@@ -1,0 +1,173 @@
+"""What a campaign came to, for a person and as JSON."""
+
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gradfuzz.cli.tables import case_table, facts, titled
+from gradfuzz.cli.tally import OpTally, Saved, Tally
+from gradfuzz.cli.terminal import one_line
+from gradfuzz.durations import format_duration
+from gradfuzz.finding import Bucket
+
+# So many known buckets, and ops with the largest inconclusive share, are listed.
+ROWS = 10
+# An op is named as inconclusive from this share on.
+NOTABLE = 0.05
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A campaign that is over: its counts, and how it was started and ended.
+
+    `error` is the line of the error that ended it, "" for none.
+    """
+
+    tally: Tally
+    folder: Path
+    seed: int
+    budget: float
+    ops: int
+    seconds: float
+    stopped: bool
+    error: str = ""
+
+
+def show_summary(console: Console, summary: Summary) -> None:
+    """Print the counts, the new findings, the known ones, and what to do next."""
+    tally = summary.tally
+    console.print(_head(summary))
+    for table in (_new(console, tally), _known(tally), _inconclusive(tally)):
+        if table.row_count:
+            console.print()
+            console.print(table)
+    console.print()
+    if tally.dropped:
+        count = sum(tally.dropped.values())
+        console.print(f"Dropped, as they did not repeat: {count} disagreements.")
+    if tally.failed:
+        console.print(one_line(f"Could not draw: {', '.join(sorted(tally.failed))}.", "yellow"))
+    _next(console, summary)
+
+
+def _head(summary: Summary) -> Table:
+    tally, total = summary.tally, summary.tally.total
+    ended = " (stopped early)" if summary.stopped else ""
+    speed = total.cases / max(summary.seconds, 1e-9)
+    rows = {
+        "seed": str(summary.seed),
+        "time": f"{format_duration(summary.seconds)} of {format_duration(summary.budget)}{ended}",
+        "cases": f"{total.cases}, {speed:.0f} a second; {total.rejected} more were rejected",
+        "ops": f"{tally.ops_seen} of {summary.ops} seen",
+        "findings": f"{len(tally.new)} new, {len(tally.known_hits)} known",
+        "inconclusive": f"{total.inconclusive} cases, {total.share:.2%}",
+    }
+    return facts({name: Text(row) for name, row in rows.items()})
+
+
+def _new(console: Console, tally: Tally) -> Table:
+    rows = [
+        (
+            one_line(bucket, "red"),
+            one_line(saved.finding.evidence.message + ("" if saved.shrunk else " (not shrunk)")),
+            one_line(saved.path, "cyan"),
+        )
+        for bucket, saved in sorted(tally.new.items(), key=lambda pair: pair[0])
+    ]
+    return case_table(console, "New findings", ("bucket", "message", "file"), rows)
+
+
+def _known(tally: Tally) -> Table:
+    table = titled("Known buckets hit")
+    table.add_column("bucket", overflow="fold")
+    table.add_column("cases", justify="right")
+    hits = list(tally.known_hits.items())
+    for bucket, count in hits[:ROWS]:
+        table.add_row(one_line(bucket), str(count))
+    if len(hits) > ROWS:
+        rest = sum(count for _, count in hits[ROWS:])
+        table.add_row(f"and {len(hits) - ROWS} more", str(rest), style="dim")
+    return table
+
+
+def _inconclusive(tally: Tally) -> Table:
+    table = titled("Most inconclusive ops")
+    table.add_column("op")
+    table.add_column("share", justify="right")
+    table.add_column("cases", justify="right")
+    table.add_column("most often because", overflow="fold")
+    ranked = sorted(tally.ops.items(), key=lambda pair: -pair[1].share)
+    for name, op in ranked[:ROWS]:
+        if op.share >= NOTABLE:
+            reason = op.reasons.most_common(1)[0][0]
+            counts = f"{op.inconclusive}/{op.cases}"
+            table.add_row(one_line(name), f"{op.share:.0%}", counts, one_line(reason))
+    return table
+
+
+def _next(console: Console, summary: Summary) -> None:
+    new = summary.tally.new
+    if not new:
+        console.print("Nothing new.", style="green")
+        return
+    first = next(iter(new.values())).path
+    folder = shlex.quote(str(summary.folder))
+    console.print("Next:", style="bold")
+    for command, purpose in (
+        (f"gradfuzz show {shlex.quote(str(first))}", "look at one finding"),
+        (f"gradfuzz replay {folder}", "check all of them again"),
+    ):
+        console.print(one_line(f"  {command}", "cyan") + Text(f"   {purpose}", "dim"))
+
+
+def summary_as_json(summary: Summary) -> dict[str, Any]:
+    """Return the summary as a JSON object."""
+    tally, total = summary.tally, summary.tally.total
+    found_in = [bucket.op for bucket in tally.new]
+    ops = {name: _op_as_json(tally.ops[name], found_in.count(name))
+           for name in sorted({*tally.ops, *found_in})}  # fmt: skip
+    return {
+        "seed": summary.seed,
+        "budget": summary.budget,
+        "seconds": round(summary.seconds, 3),
+        "stopped": summary.stopped,
+        "error": summary.error or None,
+        "corpus": str(summary.folder),
+        "cases": total.cases,
+        "rejected": total.rejected,
+        "inconclusive": total.inconclusive,
+        "ops": ops,
+        "findings": [_saved_as_json(saved) for _, saved in sorted(tally.new.items())],
+        "known": [_hit_as_json(*hit) for hit in tally.known_hits.items()],
+        "dropped": [_hit_as_json(*hit) for hit in sorted(tally.dropped.items())],
+        "failed": [{"op": op, "reason": why} for op, why in sorted(tally.failed.items())],
+    }
+
+
+def _op_as_json(op: OpTally, findings: int) -> dict[str, int]:
+    return {
+        "cases": op.cases,
+        "rejected": op.rejected,
+        "inconclusive": op.inconclusive,
+        "findings": findings,
+    }
+
+
+def _saved_as_json(saved: Saved) -> dict[str, Any]:
+    finding = saved.finding
+    return {
+        "bucket": asdict(finding.bucket),
+        "file": str(saved.path),
+        "message": finding.evidence.message,
+        "graph": str(finding.graph),
+        "shrunk": saved.shrunk,
+    }
+
+
+def _hit_as_json(bucket: Bucket, count: int) -> dict[str, Any]:
+    return {"bucket": asdict(bucket), "cases": count}

@@ -1,0 +1,102 @@
+"""What a campaign came to so far, counted from its events."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gradfuzz.events import (
+    CaseChecked,
+    CaseRejected,
+    Event,
+    FindingDropped,
+    FindingSaved,
+    RoundFailed,
+    RoundStarted,
+)
+from gradfuzz.finding import Bucket, Finding, Verdict
+
+
+@dataclass
+class OpTally:
+    """The cases of one op.  `reasons` counts what the inconclusive ones failed on."""
+
+    cases: int = 0
+    rejected: int = 0
+    inconclusive: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def share(self) -> float:
+        """The part of the cases that was inconclusive."""
+        return self.inconclusive / self.cases if self.cases else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """A new finding and its file."""
+
+    finding: Finding
+    path: Path
+    shrunk: bool
+
+
+@dataclass
+class Tally:
+    """The counts of a campaign; `known` are the buckets that it started with.
+
+    `new` has the findings that stand, `hits` the cases in each bucket.
+    """
+
+    known: frozenset[Bucket]
+    ops: defaultdict[str, OpTally] = field(default_factory=lambda: defaultdict(OpTally))
+    hits: Counter[Bucket] = field(default_factory=Counter)
+    new: dict[Bucket, Saved] = field(default_factory=dict)
+    dropped: Counter[Bucket] = field(default_factory=Counter)
+    failed: dict[str, str] = field(default_factory=dict)
+    op: str = ""
+
+    def count(self, event: Event) -> None:
+        """Take one event into account."""
+        match event:
+            case RoundStarted():
+                self.op = event.op
+            case CaseChecked():
+                self._count_case(event)
+            case CaseRejected():
+                self.ops[event.op].rejected += 1
+            case FindingSaved():
+                self.new[event.finding.bucket] = Saved(event.finding, event.path, event.shrunk)
+            case FindingDropped():
+                self.new.pop(event.bucket, None)
+                self.dropped[event.bucket] += 1
+            case RoundFailed():
+                self.failed[event.op] = event.reason
+
+    def _count_case(self, event: CaseChecked) -> None:
+        op = self.ops[event.op]
+        op.cases += 1
+        if event.verdict is Verdict.INCONCLUSIVE:
+            op.inconclusive += 1
+            op.reasons[event.reason] += 1
+        if event.bucket is not None:
+            self.hits[event.bucket] += 1
+
+    @property
+    def total(self) -> OpTally:
+        """The counts of all ops together."""
+        found = OpTally()
+        for op in list(self.ops.values()):
+            found.cases += op.cases
+            found.rejected += op.rejected
+            found.inconclusive += op.inconclusive
+        return found
+
+    @property
+    def ops_seen(self) -> int:
+        """How many ops had a case."""
+        return sum(op.cases > 0 for op in list(self.ops.values()))
+
+    @property
+    def known_hits(self) -> dict[Bucket, int]:
+        """The known buckets that cases fell into, the most frequent first."""
+        return {bucket: count for bucket, count in self.hits.most_common() if bucket in self.known}

@@ -1,0 +1,89 @@
+"""A disagreement in one element, and the innocent explanations that must be ruled out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradfuzz.analytic import GradientError, jacobian, linearise
+from gradfuzz.finding import AGREED, Outcome, inconclusive
+from gradfuzz.numeric import neighbourhood
+from gradfuzz.numeric.line import Line
+from gradfuzz.subject import Subject
+
+# A disagreement is looked at again on steps this much shorter: from afar, floor has slope 1.
+CLOSER = 2.0**-10
+# The analytic value is taken again with the primals scaled by 1 plus so many rounding units.
+ROUNDING_STEPS = (-8.0, -2.0, 2.0, 8.0)
+# A disagreement must be this many times what those values differ by.
+CONDITION_MARGIN = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One element whose `analytic` derivative lies outside [`low`, `high`].
+
+    All three are in units of the line's tangent.
+    `line` has that element's output alone; `position` is its leaf, element and output; `unit`
+    is the length of the line's tangent.
+    """
+
+    subject: Subject
+    line: Line
+    position: tuple[int, int, int]
+    unit: float
+    analytic: float
+    low: float
+    high: float
+
+    def explained(self) -> Outcome | None:
+        """Return what the disagreement comes to if it is none, and None if it is one.
+
+        The derivative of one of the pieces that meet here is as right as any other.
+        """
+        if not np.isfinite(self.analytic):
+            return None
+        if self._agrees_closer():
+            return inconclusive("the slope depends on the length of the steps")
+        if self._meeting_pieces():
+            return AGREED
+        if self._is_ill_conditioned():
+            return inconclusive("the gradient is as uncertain as the disagreement")
+        return None
+
+    def _distance(self, value: float) -> float:
+        return max(self.low - value, value - self.high, 0.0)
+
+    def _agrees_closer(self) -> bool:
+        """Return whether a difference on much shorter steps sides with the analytic value."""
+        step = CLOSER * 2.0**-5
+        with np.errstate(all="ignore"):
+            at = self.line.sample(np.array([-2.0, -1.0, 1.0, 2.0]) * step)[:, 0]
+            slope = float((8 * (at[2] - at[1]) - (at[3] - at[0])) / (12 * step))
+        noise = 8 * self.subject.epsilon * float(np.abs(at).max()) / step
+        return abs(slope - self.analytic) < self._distance(slope) / 4 and noise < self._gap() / 2
+
+    def _gap(self) -> float:
+        return self._distance(self.analytic)
+
+    def _meeting_pieces(self) -> bool:
+        epsilon = self.subject.epsilon
+        return neighbourhood.explains(self.line, self.analytic, self.low, self.high, epsilon)
+
+    def _is_ill_conditioned(self) -> bool:
+        """Return whether rounding the primals moves the analytic value about as far.
+
+        They are scaled as a whole, so that ties and zeros stay what they are.
+        """
+        leaf, element, output = self.position
+        found = []
+        for steps in ROUNDING_STEPS:
+            factor = 1 + steps * self.subject.epsilon
+            moved = [(x * factor).astype(x.dtype) for x in self.subject.primals]
+            try:
+                rows = jacobian(linearise(self.subject.program, moved, many=True), [output])
+            except GradientError:
+                return False
+            row = rows[leaf]
+            found.append(self.analytic if row is None else float(row[0, element]) * self.unit)
+        spread = max(abs(value - self.analytic) for value in found)
+        return not self._gap() > CONDITION_MARGIN * spread

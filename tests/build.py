@@ -1,0 +1,25 @@
+"""Write graphs by hand, briefly."""
+
+from typing import Any
+
+import numpy as np
+
+from gradfuzz.graph import Call, Graph, Leaf, Ref
+
+
+def ints(*values: int) -> Any:
+    """Return an int32 vector."""
+    return np.array(values, np.int32)
+
+
+def one_call(op: str, *leaves: Any, outputs: tuple[int, ...] = (0,), **args: Any) -> Graph:
+    """Return a graph of one call; its arguments read the leaves as Ref(0), Ref(1), …"""
+    nodes = [Leaf(np.asarray(leaf, np.float64)) for leaf in leaves]
+    call = Call(op, args)
+    return Graph((*nodes, call), tuple(Ref(len(nodes), output) for output in outputs))
+
+
+def chain(leaf: Any, *calls: Call, outputs: tuple[Ref, ...] | None = None) -> Graph:
+    """Return a graph of one leaf and calls, which read each other as Ref(1), Ref(2), …"""
+    nodes = (Leaf(np.asarray(leaf, np.float64)), *calls)
+    return Graph(nodes, outputs or (Ref(len(calls)),))

@@ -1,0 +1,3 @@
+from gradfuzz.runtime import use_one_thread
+
+use_one_thread()

@@ -1,0 +1,35 @@
+"""Draw graphs and look for the simplest one that disagrees."""
+
+import hypothesis
+from hypothesis import strategies as st
+
+from gradfuzz.check import check
+from gradfuzz.evaluate import call
+from gradfuzz.finding import Finding
+from gradfuzz.graph import Graph
+from gradfuzz.strategies.catalogue import CATALOGUE
+from gradfuzz.strategies.graphs import graphs
+from gradfuzz.strategies.modes import MODES, Mode
+
+THOROUGH = hypothesis.settings(max_examples=400, deadline=None, database=None, derandomize=True)
+
+
+def graphs_of(
+    op: str, *, around: int = 0, modes: st.SearchStrategy[Mode] = MODES
+) -> st.SearchStrategy[Graph]:
+    """Graphs of one op of the built-in catalogue."""
+    focus = [entry for entry in CATALOGUE.entries if entry.op == op]
+    return graphs(focus, run=call, others=CATALOGUE.entries, around=around, modes=modes)
+
+
+def simplest(strategy: st.SearchStrategy[Graph], op: str, kind: str = "value") -> Finding:
+    """Return the simplest finding that blames `op` with a fault of `kind`."""
+
+    def blames(graph: Graph) -> bool:
+        finding = check(graph).finding
+        return finding is not None and (finding.bucket.op, finding.bucket.kind) == (op, kind)
+
+    graph = hypothesis.find(strategy, blames, settings=THOROUGH)
+    finding = check(graph).finding
+    assert finding is not None
+    return finding
