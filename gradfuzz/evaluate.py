@@ -25,7 +25,12 @@ def call(op: str, args: Args, values: Sequence[Outputs]) -> Outputs:
 
     Raises `ForwardError` where the op refuses its arguments.
     """
-    return _call(op, function(op), args, values)
+    ready = [tuple(map(_tensor, outputs)) for outputs in values]
+    return _call(op, function(op), args, ready)
+
+
+def _tensor(value: Any) -> Tensor:
+    return value if isinstance(value, tf.Tensor) else constant(value)
 
 
 def _call(

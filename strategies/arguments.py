@@ -69,8 +69,6 @@ class Real:
         return self.domain.lift(scope.graph, leaf) if thin and self.domain.lift else leaf
 
     def _earlier(self, scope: Scope) -> Ref | None:
-        if self.domain.inside and not self.domain.lift and not scope.mode.edges:
-            return None
         fits: list[tuple[Ref, Dims]] = [
             (ref, found)
             for ref in scope.graph.reals

@@ -95,7 +95,9 @@ def test_an_element_that_does_not_exist_is_named(evidence, message):
 
 
 def test_a_graph_of_no_elements_has_none_to_name():
-    with pytest.raises(CaseFileError, match="evidence.element: 0, should be null: there is none"):
+    with pytest.raises(
+        CaseFileError, match=r"^evidence.element: 0, should be null: there is none$"
+    ):
         convergence(single("Log", []), ELEMENT)
     assert (convergence(single("Log", []), Evidence("")).central == 0).all()
 

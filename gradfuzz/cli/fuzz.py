@@ -33,8 +33,8 @@ def fuzz(
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     console = terminal(stderr=as_json)
     known = _known(corpus, console)
-    console.print(one_line(f"seed {seed}, {format_duration(budget)}, {len(ops)} ops, "
-                           f"corpus {folder} with {len(known)} known buckets"))  # fmt: skip
+    start = f"seed {seed}, {format_duration(budget)}, {len(ops)} ops, corpus {folder} "
+    console.print(one_line(f"{start}with {len(known)} known buckets"), soft_wrap=True)
     tally, clock = Tally(frozenset(known)), StoppableClock()
     teller = _Teller(console, tally, Announcer(console))
     campaign = Campaign(ops, corpus, budget, seed, teller.listen, known, clock=clock)
@@ -101,8 +101,8 @@ def _require_writable(folder: Path) -> None:
     """Raise `StorageError` now rather than at the first finding, which may be hours away."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(4096))
     except OSError as error:
         raise StorageError(f"corpus {str(folder)!r}: not written ({error.strerror}), "
                            "should be a writable folder with room") from error  # fmt: skip
@@ -111,5 +111,5 @@ def _require_writable(folder: Path) -> None:
 def _known(corpus: Corpus, console: Console) -> set[Bucket]:
     """Return the known buckets, and tell of each case file that is broken."""
     for error in corpus.load_all()[1]:
-        console.print(one_line(f"passed over: {error}", "yellow"))
+        console.print(one_line(f"passed over: {error}", "yellow"), soft_wrap=True)
     return corpus.known_buckets()

@@ -136,4 +136,4 @@ class Announcer:
         self.console.print()
 
     def _say(self, text: str) -> None:
-        self.console.print(one_line(text, "yellow"))
+        self.console.print(one_line(text, "yellow"), soft_wrap=True)

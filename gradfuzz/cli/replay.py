@@ -84,7 +84,8 @@ def _show(console: Console, done: Sequence[Replayed]) -> None:
             one_line(message_of(replayed)),
             one_line(replayed.path, "cyan"),
         )
-        for replayed in done
+        # What a person must look at stands last, just above the counts.
+        for replayed in sorted(done, key=lambda replayed: not replayed.status.expected)
     ]
     columns = ("status", "expected", "bucket", "message", "file")
     console.print(case_table(console, "", columns, rows))

@@ -122,7 +122,8 @@ def _next(console: Console, summary: Summary) -> None:
         (f"gradfuzz show {shlex.quote(str(first))}", "look at one finding"),
         (f"gradfuzz replay {folder}", "check all of them again"),
     ):
-        console.print(one_line(f"  {command}", "cyan") + Text(f"   {purpose}", "dim"))
+        line = one_line(f"  {command}", "cyan") + Text(f"   {purpose}", "dim")
+        console.print(line, soft_wrap=True)
 
 
 def summary_as_json(summary: Summary) -> dict[str, Any]:

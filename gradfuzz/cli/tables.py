@@ -39,7 +39,8 @@ def case_table(
     if stacked:
         table.add_column(", ".join(columns[-3:]), overflow="fold")
     for row in rows:
-        *lead, first, second, third = row
-        cells = [Text("\n").join([first, second, third])] if stacked else [first, second, third]
+        lead, cells = row[:-3], row[-3:]
+        if stacked:
+            cells = [Text("\n").join(cell for cell in cells if cell.plain)]
         table.add_row(*lead, *cells)
     return table
