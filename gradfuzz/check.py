@@ -3,6 +3,7 @@
 from functools import partial
 
 from gradfuzz.blame import blame
+from gradfuzz.errors import SlowError
 from gradfuzz.examine import examine
 from gradfuzz.finding import Finding, Report, Verdict
 from gradfuzz.graph import Graph
@@ -14,6 +15,13 @@ def check(graph: Graph, *, repeat: bool = False) -> Report:
     `repeat` demands that each gradient is taken twice; otherwise one case in eight is.
     Raises `ForwardError` where the graph does not run.
     """
+    try:
+        return _check(graph, repeat=repeat)
+    except SlowError as error:
+        return Report(Verdict.INCONCLUSIVE, reason=str(error))
+
+
+def _check(graph: Graph, *, repeat: bool) -> Report:
     examination = examine(graph, repeat=repeat)
     outcome = examination.outcome
     if outcome.fault is None:

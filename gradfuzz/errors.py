@@ -17,5 +17,9 @@ class StorageError(GradfuzzError):
     """A corpus folder that cannot be written or read: read-only, full, or not a folder."""
 
 
+class SlowError(GradfuzzError):
+    """A check that takes too long to go on with."""
+
+
 class ForwardError(GradfuzzError):
     """An op refused its arguments, so there is nothing to differentiate."""

@@ -1,5 +1,6 @@
 """Run a graph on TensorFlow."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,7 @@ def _call(
     try:
         return tuple(_flat(run(**{name: replace_refs(arg, read) for name, arg in args.items()})))
     except REFUSALS as refusal:
-        raise ForwardError(f"{op}: {_first_line(refusal)}") from refusal
+        raise ForwardError(f"{op}: {first_line(refusal)}") from refusal
 
 
 def _flat(outputs: Any) -> Iterator[Tensor]:
@@ -55,9 +56,14 @@ def _flat(outputs: Any) -> Iterator[Tensor]:
         yield tf.convert_to_tensor(outputs)
 
 
-def _first_line(error: Exception) -> str:
+# What TensorFlow's executor wraps around the message of a kernel.
+_WRAPPING = re.compile(r"\{\{[^}]*\}\}\s*|\s*\[Op:\w+\].*$")
+
+
+def first_line(error: BaseException | None) -> str:
+    """Return the first line of an error's message, without the executor's wrapping."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0][:200]
+    return _WRAPPING.sub("", lines[0])[:200]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gradfuzz.finding import Fault, Outcome, Verdict
+from gradfuzz.finding import AGREED, Fault, Outcome
 from gradfuzz.graph import Graph
 from gradfuzz.oracles import always, numeric
 from gradfuzz.subject import Subject
@@ -27,7 +27,7 @@ def examine(graph: Graph, *, repeat: bool = False) -> Examination:
     Raises `ForwardError` where the graph does not run.
     """
     subject = Subject.of(graph)
-    fault = always.examine(subject, repeat=repeat)
-    if fault is not None:
-        return Examination(always.NAME, Outcome(Verdict.DISAGREE, fault))
+    outcome = always.examine(subject, repeat=repeat)
+    if outcome is not AGREED:
+        return Examination(always.NAME, outcome)
     return Examination(numeric.NAME, numeric.examine(subject))

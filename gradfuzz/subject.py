@@ -1,5 +1,6 @@
 """The graph under examination: its program, its values at the point, and its random directions."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,9 @@ from gradfuzz.numeric.line import Line, flatten, regular
 from gradfuzz.numeric.screen import cotangent, tangents
 from gradfuzz.runtime import tf
 
+# An examination takes a fraction of a second, but for a few functions that loop in Python.
+SECONDS = 5.0
+
 
 @dataclass(frozen=True, eq=False)
 class Subject:
@@ -21,7 +25,8 @@ class Subject:
 
     `outputs` are all outputs, flattened, of shape (m,); `kept` says which can be
     differentiated.  `digest` is a number that depends on the values of the leaves alone and
-    seeds every random choice, so that the same graph gets the same verdict.
+    seeds every random choice, so that the same graph gets the same verdict.  `deadline` ends the
+    examination, on the monotonic clock.
     """
 
     program: Program
@@ -30,6 +35,7 @@ class Subject:
     outputs: Array
     kept: Array
     digest: int
+    deadline: float
 
     @classmethod
     def of(cls, graph: Graph) -> "Subject":
@@ -39,7 +45,9 @@ class Subject:
         linearisation = linearise(program, primals)
         outputs = flatten(linearisation.outputs)
         digest = crc32(b"".join(primal.tobytes() for primal in primals))
-        return cls(program, primals, linearisation, outputs, regular(outputs), digest)
+        deadline = time.monotonic() + SECONDS
+        kept = regular(outputs)
+        return cls(program, primals, linearisation, outputs, kept, digest, deadline)
 
     @cached_property
     def epsilon(self) -> float:
@@ -86,4 +94,4 @@ class Subject:
 
     def line(self, tangents: Sequence[Array], kept: Array, weights: Array | None = None) -> Line:
         """Return the kept outputs along `tangents`, or their weighted sum."""
-        return Line(self.program, self.primals, tangents, kept, weights)
+        return Line(self.program, self.primals, tangents, kept, weights, self.deadline)

@@ -52,12 +52,14 @@ class Real:
     """A primal: an earlier tensor that fits the pattern, or a new leaf.
 
     Shrinks towards a new leaf inside the domain.  An op that has no float64 kernel asks for
-    another `dtype`; an earlier tensor is then cast, in the graph.
+    another `dtype`; an earlier tensor is then cast, in the graph.  `strict` says that the op
+    is defined inside its domain only: no edges, and no earlier tensor that is not lifted there.
     """
 
     pattern: str
     domain: Domain = ANY
     dtype: str = "float64"
+    strict: bool = False
 
     def draw(self, scope: Scope) -> Ref:
         earlier = self._earlier(scope)
@@ -69,6 +71,8 @@ class Real:
         return self.domain.lift(scope.graph, leaf) if thin and self.domain.lift else leaf
 
     def _earlier(self, scope: Scope) -> Ref | None:
+        if self.strict and self.domain.inside and not self.domain.lift:
+            return None
         fits: list[tuple[Ref, Dims]] = [
             (ref, found)
             for ref in scope.graph.reals
@@ -85,7 +89,8 @@ class Real:
     def _new(self, scope: Scope, shape: Shape, *, thin: bool) -> Array:
         if thin:
             return scope.mode.array(scope.choose, shape)
-        if scope.mode.edges and not self.domain.thin and scope.choose(st.booleans()):
+        on_edges = scope.mode.edges and not self.strict and not self.domain.thin
+        if on_edges and scope.choose(st.booleans()):
             return scope.mode.edge_array(scope.choose, shape, self.domain.edges)
         value = scope.mode.array(scope.choose, shape)
         return self.domain.inside(value) if self.domain.inside else value

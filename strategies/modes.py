@@ -58,8 +58,11 @@ class Mode:
         return draw_array(draw, shape, self.elements)
 
     def edge_array(self, draw: st.DrawFn, shape: Shape, edges: Sequence[float]) -> Array:
-        """Draw a float64 array, some of its elements from `edges`."""
-        return draw_array(draw, shape, st.one_of(self.elements, st.sampled_from(edges)))
+        """Draw a float64 array, some or all of its elements from `edges`."""
+        edge = st.sampled_from(edges)
+        if draw(st.booleans()):
+            return np.full(shape, draw(edge))
+        return draw_array(draw, shape, st.one_of(self.elements, edge))
 
 
 def draw_array(draw: st.DrawFn, shape: Shape, elements: st.SearchStrategy[float]) -> Array:

@@ -1,14 +1,14 @@
 """Arguments that make up sparse tensors: where the stored elements stand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from gradfuzz.graph import Array, Ref
-from gradfuzz.strategies.arguments import Argument, FromSizes, Real, Scope
+from gradfuzz.strategies.arguments import FromSizes, Real, Scope
 from gradfuzz.strategies.domains import ANY, Domain
 from gradfuzz.strategies.size_arguments import NewShape
 
@@ -47,16 +47,6 @@ def _unravel(places: Sequence[int], shape: Sequence[int], dtype: str) -> Array:
     if not places:
         return np.zeros((0, len(shape)), dtype)
     return np.stack(np.unravel_index(places, shape), axis=-1).astype(dtype)
-
-
-@dataclass(frozen=True)
-class OffEdge:
-    """A primal that keeps off the edge of its domain in every mode: the op refuses it there."""
-
-    argument: Argument
-
-    def draw(self, scope: Scope) -> Any:
-        return self.argument.draw(replace(scope, mode=replace(scope.mode, edges=False)))
 
 
 @dataclass(frozen=True)

@@ -160,16 +160,6 @@ class UpTo:
 
 
 @dataclass(frozen=True)
-class Inside:
-    """An argument that stays inside its domain, on edges too: the op refuses the rest."""
-
-    argument: Argument
-
-    def draw(self, scope: Scope) -> Any:
-        return self.argument.draw(replace(scope, mode=replace(scope.mode, edges=False)))
-
-
-@dataclass(frozen=True)
 class Listed:
     """A list of primals, each with a pattern of its own."""
 

@@ -45,7 +45,7 @@ class Progress:
     def left(self) -> str:
         """Return the time left."""
         if self.clock.stopped:
-            return "stopping"
+            return "stopping (again: at once)"
         left = self.budget - self.seconds
         return f"{format_duration(left)} left" if left > 0 else "finishing"
 

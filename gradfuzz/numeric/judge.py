@@ -13,6 +13,8 @@ import numpy as np
 from gradfuzz.graph import Array
 from gradfuzz.numeric.slopes import Slopes
 
+# Below this a value is nothing, whatever memory held it.
+NOTHING = 1e-200
 # An analytic value has rounding errors of its own: this relative error is none, ...
 ANALYTIC_NOISE = 1e-9
 # ... and so are this many rounding units of the function's scale.
@@ -25,11 +27,13 @@ class Judgement:
 
     `low` and `high` bound the true derivative, by the errors of the estimates.  `agree` and
     `disagree` are both false where nothing can be said; `smooth` is true where the derivative
-    exists, `kink` where the two sides have different slopes.
+    exists, `kink` where the two sides have different slopes, `singular` where there is a jump
+    or an infinite slope.
     """
 
     agree: Array
     disagree: Array
+    singular: Array
     low: Array
     high: Array
     smooth: Array
@@ -54,7 +58,8 @@ def judge(analytic: Array, slopes: Slopes, epsilon: float) -> Judgement:
         agree = inside & (decided | (right & left) | (slopes.infinite != 0))
         outside = ~((analytic >= low - 3 * margin) & (analytic <= high + 3 * margin))
         kink = sided & (high - low > 8 * margin)
-    return Judgement(agree, decided & outside, low, high, smooth, kink)
+    singular = ~smooth & (jump | (slopes.infinite != 0))
+    return Judgement(agree, decided & outside, singular, low, high, smooth, kink)
 
 
 def _range(slopes: Slopes, smooth: Array, right: Array, left: Array) -> tuple[Array, Array]:
@@ -77,7 +82,7 @@ def _margin(analytic: Array, slopes: Slopes, low: Array, high: Array, epsilon: f
     """Return the rounding error that the analytic value may have of its own."""
     bounds = [np.where(np.isfinite(x), np.abs(x), 0.0) for x in (analytic, low, high)]
     largest = np.maximum.reduce(bounds)
-    margin: Array = ANALYTIC_NOISE * largest + ROUNDING_UNITS * epsilon * slopes.scale
+    margin: Array = NOTHING + ANALYTIC_NOISE * largest + ROUNDING_UNITS * epsilon * slopes.scale
     return margin
 
 

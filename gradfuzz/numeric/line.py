@@ -1,11 +1,13 @@
 """A graph along a straight line through its primals: the function that is differentiated."""
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gradfuzz.errors import ForwardError
+from gradfuzz.errors import ForwardError, SlowError
 from gradfuzz.evaluate import Program, tensors
 from gradfuzz.graph import Array
 
@@ -19,7 +21,8 @@ class Line:
     """The outputs of a program at x + t v, for the primals x and tangents v of its leaves.
 
     `weights` is None, or a row of weights to sum the outputs by: then there is one output.
-    `kept` says which of the flattened outputs are looked at.
+    `kept` says which of the flattened outputs are looked at.  No value is computed past
+    `deadline` on the monotonic clock.
     """
 
     program: Program
@@ -27,12 +30,16 @@ class Line:
     tangents: Sequence[Array]
     kept: Array
     weights: Array | None = None
+    deadline: float = math.inf
 
     def at(self, step: float) -> Array:
         """Return the kept outputs at `step`, as float64 of shape (m,).
 
         They are not numbers where an op refuses the point or its outputs change their shape.
+        Raises `SlowError` past the deadline.
         """
+        if time.monotonic() > self.deadline:
+            raise SlowError("the check: takes too long, should be a matter of seconds")
         moved = [_move(x, step, v) for x, v in zip(self.primals, self.tangents, strict=True)]
         try:
             found = flatten(self.program.run(tensors(moved)))

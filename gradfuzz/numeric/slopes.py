@@ -29,9 +29,8 @@ class Slopes:
     `centre`, `right` and `left` are what two methods agree on.  `jump_right` is the sign of
     the step from the value at 0 to the limit on the right, 0 where there is none; `jump_left`
     the sign of the step from the limit on the left to the value.  `missing_right` and
-    `missing_left` say where that side has no finite value at all.  `infinite` is the slope where
-    quotients grow without end, 0 elsewhere.  `scale` is the size of
-    changes that matter: the largest of value and slope.
+    `missing_left` say where that side has no finite value at all.  `infinite` is the slope
+    where quotients grow without end, 0 elsewhere; `rise` the steepness over a longer step.
     """
 
     base: Array
@@ -43,14 +42,15 @@ class Slopes:
     missing_right: Array
     missing_left: Array
     infinite: Array
+    rise: Array
 
     @property
     def scale(self) -> Array:
-        """The unit in which errors of each function are judged."""
-        known = [
-            np.abs(e.value[np.isfinite(e.error)]) for e in (self.centre, self.right, self.left)
-        ]
-        size: Array = np.maximum(np.abs(self.base), np.concatenate(known).max(initial=0.0))
+        """The size of changes that matter: the largest of value, slopes and rise."""
+        estimates = (self.centre, self.right, self.left)
+        known = [np.abs(e.value[np.isfinite(e.error)]) for e in estimates]
+        steepest = np.concatenate(known).max(initial=0.0)
+        size: Array = np.maximum(np.maximum(np.abs(self.base), self.rise), steepest)
         return size
 
     def conclusive(self, estimate: Estimate, epsilon: float) -> Array:
@@ -126,7 +126,16 @@ def _together(base: Array, ahead: Array, behind: Array, fitted: _Fitted) -> Slop
         _missing(ahead),
         _missing(behind),
         _infinite(ahead - base) + _infinite(base - behind),
+        _rise(ahead, behind, base),
     )
+
+
+def _rise(ahead: Array, behind: Array, base: Array) -> Array:
+    """Return how steeply each function rises over a step of medium length."""
+    middle = ridders.COUNT // 2
+    rises = np.abs(np.stack([ahead[middle] - base, behind[middle] - base]))
+    steepest: Array = np.where(np.isfinite(rises), rises, 0.0).max(axis=0)
+    return steepest / ridders.STEPS[middle]
 
 
 def _missing(values: Array) -> Array:

@@ -7,7 +7,8 @@ input; and it is the same when taken again.
 import numpy as np
 
 from gradfuzz.analytic import GradientError, Gradients, linearise
-from gradfuzz.finding import Evidence, Fault
+from gradfuzz.evaluate import first_line
+from gradfuzz.finding import AGREED, Evidence, Fault, Outcome, Verdict, inconclusive
 from gradfuzz.graph import Array
 from gradfuzz.subject import Subject
 
@@ -22,11 +23,10 @@ def fault_of_raising(error: GradientError) -> Fault:
     cause = error.__cause__
     name = type(cause).__name__
     kind = "missing" if isinstance(cause, LookupError) else f"raises-{name}"
-    lines = str(cause).strip().splitlines() or [""]
-    return Fault(kind, Evidence(f"the gradient raised {name}: {lines[0][:300]}"))
+    return Fault(kind, Evidence(f"the gradient raised {name}: {first_line(cause)}"))
 
 
-def examine(subject: Subject, *, repeat: bool) -> Fault | None:
+def examine(subject: Subject, *, repeat: bool) -> Outcome:
     """Return what is wrong with the gradient apart from its value.
 
     `repeat` demands the second VJP that otherwise one case in eight gets.
@@ -34,11 +34,13 @@ def examine(subject: Subject, *, repeat: bool) -> Fault | None:
     try:
         gradients = subject.gradients
     except GradientError as error:
-        return fault_of_raising(error)
+        if np.isfinite(subject.outputs).all():
+            return Outcome(Verdict.DISAGREE, fault_of_raising(error))
+        return inconclusive("the gradient raised where an output is infinite")
     fault = _form(subject, gradients) or _mutation(subject)
     if fault is None and (repeat or subject.digest % REPEAT_EVERY == 0):
         fault = _repetition(subject, gradients)
-    return fault
+    return AGREED if fault is None else Outcome(Verdict.DISAGREE, fault)
 
 
 def _form(subject: Subject, gradients: Gradients) -> Fault | None:

@@ -47,15 +47,17 @@ class Column:
     def examine(self) -> Outcome:
         """Judge each derivative, on steps of every unit that makes sense for the element.
 
-        Agreement on one of them is agreement.  A disagreement must show on all: where the
-        element is small beside others, the steps may be lost in their rounding.
+        A disagreement must show on all: where the element is small beside others, steps may
+        be lost in their rounding.
         """
-        outcomes = []
-        for unit in self._units():
-            outcomes.append(self._examine_in(unit))
-            if outcomes[-1] is AGREED:
-                return AGREED
-        return next((o for o in outcomes if o.fault is None), outcomes[0])
+        first, *others = self._units()
+        outcome = self._examine_in(first)
+        for unit in others:
+            if outcome is AGREED:
+                break
+            other = self._examine_in(unit, from_afar=unit > first)
+            outcome = outcome if other.fault is not None else other
+        return outcome
 
     def _units(self) -> list[float]:
         primal = self.subject.primals[self.leaf]
@@ -66,9 +68,12 @@ class Column:
                 units.append(unit)
         return units
 
-    def _examine_in(self, unit: float) -> Outcome:
+    def _examine_in(self, unit: float, *, from_afar: bool = False) -> Outcome:
         judged = self._judge(unit)
         told = (judged.agree | judged.disagree).all()
+        if from_afar:
+            # From there a smooth bend looks like a kink, which would excuse too much.
+            told &= judged.smooth.all()
         outcome = AGREED if told else inconclusive("some slopes cannot be told")
         for row in np.flatnonzero(judged.disagree & ~self._excused(judged)).tolist():
             explained = self._candidate(row, judged, unit).explained()
@@ -78,13 +83,15 @@ class Column:
         return outcome
 
     def _excused(self, judged: Judgement) -> Array:
-        """Return which disagreements are only IEEE arithmetic.
+        """Return which disagreements are no reason for a verdict.
 
-        Where another output is infinite or has an infinite slope, 0 times it is not a number.
+        Where another output jumps, the op has no derivative, whichever branch it takes.  Where
+        one is infinite or has an infinite slope, 0 times that is not a number in IEEE arithmetic.
         """
         told = (judged.agree | judged.disagree).all()
-        elsewhere = not told or not np.isfinite(self.subject.outputs).all()
-        return ~np.isfinite(self._analytic()) & elsewhere
+        infinite = not np.isfinite(self.subject.outputs).all()
+        nonfinite = ~np.isfinite(self._analytic())
+        return np.asarray(judged.singular.any() | (nonfinite & (infinite or not told)))
 
     def _candidate(self, row: int, judged: Judgement, unit: float) -> Candidate:
         kept = np.zeros(self.subject.kept.shape, bool)

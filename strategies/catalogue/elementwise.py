@@ -16,7 +16,6 @@ from gradfuzz.strategies.domains import (
     WHOLE,
 )
 from gradfuzz.strategies.entry import Entry, op
-from gradfuzz.strategies.window_arguments import Inside
 
 ALPHA = OneOf((0.2, 0.0, 1.0, 2.0, -0.5))
 
@@ -90,14 +89,14 @@ OPS: tuple[Entry, ...] = (
     op(
         "ClipByValue",
         t=Real("*s", NEAR_BOUNDS),
-        clip_value_min=Inside(Real("", LOWER_BOUND)),
-        clip_value_max=Inside(Real("", UPPER_BOUND)),
+        clip_value_min=Real("", LOWER_BOUND, strict=True),
+        clip_value_max=Real("", UPPER_BOUND, strict=True),
     ),
     op(
         "ClipByValue",
         t=Real("*s", NEAR_BOUNDS),
-        clip_value_min=Inside(Real("*s", LOWER_BOUND)),
-        clip_value_max=Inside(Real("*s", UPPER_BOUND)),
+        clip_value_min=Real("*s", LOWER_BOUND, strict=True),
+        clip_value_max=Real("*s", UPPER_BOUND, strict=True),
     ),
     # Gradients of the above.  (`Entry` where an argument has a name that `op` has a use for.)
     op("InvGrad", y=Real("*s"), dy=Real("*s")),

@@ -8,7 +8,7 @@ from gradfuzz.strategies.arguments import FLAG, TRUE, Drawn, Index, Integers, On
 from gradfuzz.strategies.domains import BOXES, POSITIVE, SHADES
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.shapes import Dims
-from gradfuzz.strategies.window_arguments import Filled, Inside
+from gradfuzz.strategies.window_arguments import Filled
 
 # Resizes and crops compute in float32, whatever the dtype of the image.
 SINGLE = "float32"
@@ -53,7 +53,7 @@ OPS: tuple[Entry, ...] = (
         "ScaleAndTranslate",
         images=SINGLE_IMAGE,
         size=SIZE,
-        scale=Inside(Real("2", POSITIVE, SINGLE)),
+        scale=Real("2", POSITIVE, SINGLE, strict=True),
         translation=Real("2", dtype=SINGLE),
         kernel_type=OneOf(KERNELS),
         antialias=FLAG,

@@ -14,7 +14,7 @@ from gradfuzz.strategies.domains import (
     UPPER_BANDS,
 )
 from gradfuzz.strategies.entry import Entry, op
-from gradfuzz.strategies.window_arguments import Inside, Sides, UpTo, listed
+from gradfuzz.strategies.window_arguments import Sides, UpTo, listed
 
 EQUATIONS = (
     "ij,jk->ik",  # product
@@ -98,16 +98,16 @@ OPS: tuple[Entry, ...] = (
     ),
     *(_einsum(equation) for equation in EQUATIONS),
     # Inverses and solvers.
-    op("MatrixInverse", input=Inside(Real("*b n n", INVERTIBLE)), adjoint=FLAG),
+    op("MatrixInverse", input=Real("*b n n", INVERTIBLE, strict=True), adjoint=FLAG),
     op(
         "MatrixSolve",
-        matrix=Inside(Real("*b n n", INVERTIBLE)),
+        matrix=Real("*b n n", INVERTIBLE, strict=True),
         rhs=Real("*b n k"),
         adjoint=FLAG,
     ),
     op(
         "MatrixTriangularSolve",
-        matrix=Inside(Real("*#b n n", INVERTIBLE)),
+        matrix=Real("*#b n n", INVERTIBLE, strict=True),
         rhs=Real("*#b n k"),
         lower=FLAG,
         adjoint=FLAG,
@@ -115,31 +115,31 @@ OPS: tuple[Entry, ...] = (
     op(
         "BandedTriangularSolve",
         rhs=Sides(1, 4, Real("*#b n k")),
-        matrix=UpTo("bands", "n", Inside(Real("*#b bands n", LOWER_BANDS))),
+        matrix=UpTo("bands", "n", Real("*#b bands n", LOWER_BANDS, strict=True)),
         lower=TRUE,
         adjoint=FLAG,
     ),
     op(
         "BandedTriangularSolve",
         rhs=Sides(1, 4, Real("*#b n k")),
-        matrix=UpTo("bands", "n", Inside(Real("*#b bands n", UPPER_BANDS))),
+        matrix=UpTo("bands", "n", Real("*#b bands n", UPPER_BANDS, strict=True)),
         lower=FALSE,
         adjoint=FLAG,
     ),
     op(
         "TridiagonalSolve",
-        diagonals=Inside(Real("*b 3 n", TRIDIAGONAL)),
+        diagonals=Real("*b 3 n", TRIDIAGONAL, strict=True),
         rhs=Real("*b n k"),
         partial_pivoting=FLAG,
     ),
     op(
         "MatrixSolveLs",
-        matrix=Inside(Real("*b m n", FULL_RANK)),
+        matrix=Real("*b m n", FULL_RANK, strict=True),
         rhs=Real("*b m k"),
-        l2_regularizer=Inside(Real("", POSITIVE)),
+        l2_regularizer=Real("", POSITIVE, strict=True),
         fast=TRUE,
     ),
-    op("tf.linalg.pinv", a=Real("*b m n", SEPARATED)),
+    op("tf.linalg.pinv", a=Real("*b m n", SEPARATED, strict=True)),
     # Determinants and traces.
     op("MatrixDeterminant", input=Real("*b n n", INVERTIBLE)),
     op("LogMatrixDeterminant", input=Real("*b n n", INVERTIBLE)),
@@ -156,8 +156,8 @@ OPS: tuple[Entry, ...] = (
         full_matrices=FLAG,
         outputs=(0,),
     ),
-    op("Qr", input=Real("*b m n", FULL_RANK)),
-    op("Qr", input=Real("*b n n", FULL_RANK), full_matrices=TRUE),
+    op("Qr", input=Real("*b m n", FULL_RANK, strict=True)),
+    op("Qr", input=Real("*b n n", FULL_RANK, strict=True), full_matrices=TRUE),
     # Functions and norms of a matrix.
     op("MatrixSquareRoot", input=Real("*b n n", INVERTIBLE)),
     op("tf.linalg.expm", input=Real("*b n n")),

@@ -36,7 +36,6 @@ from gradfuzz.strategies.size_arguments import (
 )
 from gradfuzz.strategies.sparse_arguments import (
     PART_SHAPES,
-    OffEdge,
     PartValues,
     SparseIndices,
     SparseParts,
@@ -98,9 +97,9 @@ OPS: tuple[Entry, ...] = (
     op("SparseDenseCwiseMul", **SP, dense=Real("n *s")),
     op("SparseDenseCwiseMul", **SP, dense=Real("*#s")),
     op("SparseDenseCwiseMul", **SP_MATRIX, dense=Real("n 1")),
-    op("SparseDenseCwiseDiv", **SP, dense=OffEdge(Real("n *s", NONZERO))),
-    op("SparseDenseCwiseDiv", **SP, dense=OffEdge(Real("*#s", NONZERO))),
-    op("SparseDenseCwiseDiv", **SP_MATRIX, dense=OffEdge(Real("n 1", NONZERO))),
+    op("SparseDenseCwiseDiv", **SP, dense=Real("n *s", NONZERO, strict=True)),
+    op("SparseDenseCwiseDiv", **SP, dense=Real("*#s", NONZERO, strict=True)),
+    op("SparseDenseCwiseDiv", **SP_MATRIX, dense=Real("n 1", NONZERO, strict=True)),
     # One sparse tensor.
     op("SparseReduceSum", **INPUT, reduction_axes=SomeAxes("n *s"), keep_dims=FLAG),
     op("SparseSoftmax", **SP_MATRICES),
