@@ -76,7 +76,7 @@ EDGE_MODE = Mode("edges", st.one_of(SHORT, TIED), SIDES_WITH_EMPTY, edges=True)
 IRREGULAR_MODE = Mode("irregular", IRREGULAR)
 MAGNITUDE_MODE = Mode("magnitudes", MAGNITUDES)
 
-# Half of the cases are plain or irregular, a third stand on edges; shrinks to plain.
+# Half of the cases stand on edges, where most bugs are; shrinks to plain.
 MODES: st.SearchStrategy[Mode] = st.sampled_from(
-    (PLAIN_MODE, EDGE_MODE, IRREGULAR_MODE, EDGE_MODE, PLAIN_MODE, MAGNITUDE_MODE)
+    (PLAIN_MODE, EDGE_MODE, IRREGULAR_MODE, EDGE_MODE, MAGNITUDE_MODE, EDGE_MODE)
 )

@@ -6,7 +6,9 @@ import pytest
 from gradfuzz.check import check
 from gradfuzz.finding import Verdict
 from gradfuzz.graph import Call, Graph, Leaf, Ref
+from gradfuzz.runtime import tf
 from tests.build import chain, ints, one_call
+from tests.planted import planted_gradient
 
 X, Y = Ref(0), Ref(1)
 
@@ -59,6 +61,9 @@ LOOK_ALIKES = {
     "abs at 0": one_call("Abs", [0.0, 1.0], x=X),
     "maximum of equals": one_call("Maximum", 0.0, 0.0, x=X, y=Y),
     "max of ties": one_call("Max", [1.0, 1.0, 0.0], input=X, axis=ints(0), keep_dims=False),
+    "isotonic regression of four equals": one_call(
+        "IsotonicRegression", np.zeros((1, 4)), input=X, output_dtype="float64"
+    ),
     "top 3 of three equals": one_call("TopKV2", [0.0, 0.0, 0.0], input=X, k=np.int32(3)),
     "floor at an integer": one_call("Floor", [0.0, 1.0], x=X),
     "floor from afar": one_call("Floor", [6e8, 1e7 + 0.25], x=X),
@@ -150,6 +155,17 @@ def test_the_norm_of_zeros_is_wrong_at_a_kink():
     assert str(finding.bucket) == "EuclideanNorm.input non-finite (numeric)"
     assert finding.evidence.kink
     assert (finding.evidence.low, finding.evidence.high) == pytest.approx((-1, 1))
+
+
+def test_a_gradient_outside_the_slopes_of_a_kink_is_found():
+    def wrong(right, op, cotangent):
+        return tf.where(op.inputs[0] == 0, 1.25 * cotangent, right(op, cotangent))
+
+    with planted_gradient("Relu", wrong):
+        finding = check(one_call("Relu", [0.0, 1.0], features=X)).finding
+    assert finding is not None
+    assert finding.evidence.kink
+    assert (finding.evidence.low, finding.evidence.high) == pytest.approx((0, 1))
 
 
 def test_blame_names_the_op_behind_a_chain_and_its_input():

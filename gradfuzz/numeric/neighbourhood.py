@@ -13,7 +13,10 @@ from gradfuzz.graph import Array
 from gradfuzz.numeric.line import Line
 from gradfuzz.numeric.screen import tangents
 
+# So many points tell whether pieces meet, ...
 POINTS = 8
+# ... and so many show them: at a tie of four there are 24 orders.
+MANY_POINTS = 192
 
 
 def explains(line: Line, analytic: float, low: float, high: float, epsilon: float) -> bool:
@@ -26,14 +29,15 @@ def explains(line: Line, analytic: float, low: float, high: float, epsilon: floa
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
-        wide = _slopes_nearby(line, epsilon**0.2, rng)
+        wide = _slopes_nearby(line, epsilon**0.2, POINTS, rng)
         gap = max(low - analytic, analytic - high)
         if _distance(wide, low, high) < gap / 4:
             return False
-        close = _slopes_nearby(line, epsilon**0.3, rng)
+        close = _slopes_nearby(line, epsilon**0.3, POINTS, rng)
         if not _distance(close, low, high) > _distance(wide, low, high) / 4:
             return False
-        least, most = min(low, close.min()), max(high, close.max())
+        pieces = _slopes_nearby(line, epsilon**0.3, MANY_POINTS, rng)
+        least, most = min(low, pieces.min()), max(high, pieces.max())
         slack = 0.1 * (most - least)
         return bool(least - slack <= analytic <= most + slack)
 
@@ -42,10 +46,10 @@ def _distance(found: Array, low: float, high: float) -> float:
     return float(np.maximum(low - found, found - high).clip(min=0).max())
 
 
-def _slopes_nearby(line: Line, distance: float, rng: np.random.Generator) -> Array:
+def _slopes_nearby(line: Line, distance: float, count: int, rng: np.random.Generator) -> Array:
     """Return the derivative along the line's tangents at points around its own, in shape (n,)."""
     found = []
-    for _ in range(POINTS):
+    for _ in range(count):
         offsets = tangents(line.primals, rng)
         pairs = zip(line.primals, offsets, strict=True)
         moved = [(x + distance * v).astype(x.dtype) for x, v in pairs]
