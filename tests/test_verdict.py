@@ -159,7 +159,7 @@ def test_the_norm_of_zeros_is_wrong_at_a_kink():
 
 def test_a_gradient_outside_the_slopes_of_a_kink_is_found():
     def wrong(right, op, cotangent):
-        return tf.where(op.inputs[0] == 0, 1.25 * cotangent, right(op, cotangent))
+        return tf.where(op.outputs[0] == 0, 1.25 * cotangent, right(op, cotangent))
 
     with planted_gradient("Relu", wrong):
         finding = check(one_call("Relu", [0.0, 1.0], features=X)).finding

@@ -25,13 +25,13 @@ def explains(line: Line, analytic: float, low: float, high: float, epsilon: floa
     `line` has one output, whose derivative along the tangents lies in [low, high] at the
     point itself.  Nearby, derivatives approach that with the distance where the function is
     smooth, and keep theirs where pieces meet.  None is near enough to matter where none explains
-    a quarter of the disagreement.
+    a sixteenth of the disagreement.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
         wide = _slopes_nearby(line, epsilon**0.2, POINTS, rng)
         gap = max(low - analytic, analytic - high)
-        if _distance(wide, low, high) < gap / 4:
+        if _distance(wide, low, high) < gap / 16:
             return False
         close = _slopes_nearby(line, epsilon**0.3, POINTS, rng)
         if not _distance(close, low, high) > _distance(wide, low, high) / 4:
