@@ -57,29 +57,18 @@ def linearise(program: Program, primals: Sequence[Array], *, many: bool = False)
     return Linearisation(tape, sources, values, outputs)
 
 
-def jacobian(linearisation: Linearisation, rows: Sequence[int]) -> list[Array | None]:
-    """Return rows of the Jacobian by one VJP each: an array (len(rows), leaf size) per leaf.
+def row_of_jacobian(linearisation: Linearisation, row: int) -> Gradients:
+    """Return the gradients of one output, `row` of all outputs flattened.
 
-    `rows` are positions in the flattened outputs.  None stands for a leaf that no row is
-    connected with.  Raises `GradientError`.
+    Raises `GradientError`.
     """
-    sizes = [int(np.prod(y.shape, dtype=int)) for y in linearisation.outputs]
-    found = [linearisation.vjp(_one_hot(linearisation, sizes, row)) for row in rows]
-    return [_stacked([row[leaf] for row in found]) for leaf in range(len(linearisation.sources))]
-
-
-def _one_hot(linearisation: Linearisation, sizes: Sequence[int], row: int) -> list[Array]:
-    hot = np.split(np.arange(sum(sizes)) == row, np.cumsum(sizes)[:-1])
-    pairs = zip(hot, linearisation.outputs, strict=True)
-    return [part.astype(np.float64).reshape(y.shape) for part, y in pairs]
-
-
-def _stacked(gradients: Sequence[Array | None]) -> Array | None:
-    known = next((g for g in gradients if g is not None), None)
-    if known is None:
-        return None
-    flat = [np.zeros(known.size) if g is None else g.ravel() for g in gradients]
-    return np.stack(flat).astype(np.float64)
+    cotangents, start = [], 0
+    for output in linearisation.outputs:
+        size = int(np.prod(output.shape, dtype=int))
+        hot = np.arange(start, start + size) == row
+        cotangents.append(hot.astype(np.float64).reshape(output.shape))
+        start += size
+    return linearisation.vjp(cotangents)
 
 
 def epsilon(values: Sequence[Outputs]) -> float:

@@ -25,6 +25,7 @@ __all__ = ["constant", "environment", "op_def_registry", "ops", "tf", "use_one_t
 
 def constant(array: npt.NDArray[Any]) -> Any:
     """Return a tensor with a copy of `array`.  Eager mode only."""
+    array = np.asarray(array)
     return constant_op.convert_to_eager_tensor(array, context.context(), _dtype(array.dtype))
 
 

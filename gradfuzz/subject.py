@@ -16,7 +16,7 @@ from gradfuzz.numeric.screen import cotangent, tangents
 from gradfuzz.runtime import tf
 
 # An examination takes a fraction of a second, but for a few functions that loop in Python.
-SECONDS = 5.0
+SECONDS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,11 @@ class Subject:
     def gradients(self) -> Gradients:
         """The VJP of `weights`.  Raises `GradientError`."""
         return self.linearisation.vjp(self.split(self.weights))
+
+    @cached_property
+    def pullback(self) -> Linearisation:
+        """Another forward pass, from which any number of VJPs can be taken."""
+        return linearise(self.program, self.primals, many=True)
 
     def value(self, ref: Ref) -> Array:
         """Return the tensor at an edge."""

@@ -4,12 +4,14 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from gradfuzz.errors import ForwardError, SlowError
-from gradfuzz.evaluate import Program, tensors
+from gradfuzz.evaluate import Program, Tensor
 from gradfuzz.graph import Array
+from gradfuzz.runtime import constant
 
 # Beyond this a value stands for "nothing here" (the lowest float of an empty segment), and
 # differences of it overflow.
@@ -40,9 +42,8 @@ class Line:
         """
         if time.monotonic() > self.deadline:
             raise SlowError("the check: takes too long, should be a matter of seconds")
-        moved = [_move(x, step, v) for x, v in zip(self.primals, self.tangents, strict=True)]
         try:
-            found = flatten(self.program.run(tensors(moved)))
+            found = flatten(self.program.run(self._point(step)))
         except ForwardError:
             found = np.full(self.kept.size, np.nan)
         if found.size != self.kept.size:
@@ -50,14 +51,22 @@ class Line:
         values = found[self.kept]
         return values if self.weights is None else np.array([self.weights @ values])
 
+    def _point(self, step: float) -> list[Tensor]:
+        leaves = zip(self._at_rest, self.primals, self.tangents, strict=True)
+        return [
+            constant((x + step * v).astype(x.dtype)) if still is None else still
+            for still, x, v in leaves
+        ]
+
+    @cached_property
+    def _at_rest(self) -> list[Tensor | None]:
+        """The tensors of the leaves that do not move, None for the others."""
+        leaves = zip(self.primals, self.tangents, strict=True)
+        return [None if v.any() else constant(x) for x, v in leaves]
+
     def sample(self, steps: Array) -> Array:
         """Return the outputs at each of `steps`: shape (len(steps), m)."""
         return np.stack([self.at(float(step)) for step in steps])
-
-
-def _move(primal: Array, step: float, tangent: Array) -> Array:
-    moved: Array = (primal + step * tangent).astype(primal.dtype)
-    return moved
 
 
 def flatten(outputs: Sequence[object]) -> Array:

@@ -19,27 +19,38 @@ POINTS = 8
 MANY_POINTS = 192
 
 
-def explains(line: Line, analytic: float, low: float, high: float, epsilon: float) -> bool:
+def explains(
+    line: Line, analytic: float, low: float, high: float, epsilon: float, *, kink: bool
+) -> bool:
     """Return whether `analytic` is the derivative of a piece that meets the point of `line`.
 
     `line` has one output, whose derivative along the tangents lies in [low, high] at the
-    point itself.  Nearby, derivatives approach that with the distance where the function is
-    smooth, and keep theirs where pieces meet.  None is near enough to matter where none explains
-    a sixteenth of the disagreement.
+    point itself; `kink` says that pieces are known to meet there.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
-        wide = _slopes_nearby(line, epsilon**0.2, POINTS, rng)
         gap = max(low - analytic, analytic - high)
-        if _distance(wide, low, high) < gap / 16:
-            return False
-        close = _slopes_nearby(line, epsilon**0.3, POINTS, rng)
-        if not _distance(close, low, high) > _distance(wide, low, high) / 4:
+        if not kink and not _pieces_meet(line, gap, low, high, epsilon, rng):
             return False
         pieces = _slopes_nearby(line, epsilon**0.3, MANY_POINTS, rng)
         least, most = min(low, pieces.min()), max(high, pieces.max())
         slack = 0.1 * (most - least)
         return bool(least - slack <= analytic <= most + slack)
+
+
+def _pieces_meet(
+    line: Line, gap: float, low: float, high: float, epsilon: float, rng: np.random.Generator
+) -> bool:
+    """Return whether slopes nearby keep their distance however near they are.
+
+    They approach [low, high] where the function is smooth.  None is near enough to matter
+    where none explains a sixteenth of the gap.
+    """
+    wide = _distance(_slopes_nearby(line, epsilon**0.2, POINTS, rng), low, high)
+    if wide < gap / 16:
+        return False
+    close = _distance(_slopes_nearby(line, epsilon**0.3, POINTS, rng), low, high)
+    return close > wide / 4
 
 
 def _distance(found: Array, low: float, high: float) -> float:

@@ -48,22 +48,29 @@ def _random(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 
 
 def passes(analytic: float, size: float, line: Line, outputs: Array, epsilon: float) -> bool:
-    """Return whether the derivative of `line` at 0 is `analytic`, plainly.
+    """Return whether the derivative of `line` at 0 is `analytic`, and large enough to be seen.
 
     `size` is the sum of the magnitudes of the terms that `analytic` is a sum of, `outputs`
     the values that the line sums up.
     """
-    if not np.isfinite(size):
-        return False
+    noise = rounding(_magnitude(line, outputs), epsilon)
+    sees = size == 0 or noise <= max(BLIND, np.sqrt(epsilon)) * size
+    return bool(sees) and not differs(analytic, size, line, outputs, epsilon)
+
+
+def differs(analytic: float, size: float, line: Line, outputs: Array, epsilon: float) -> bool:
+    """Return whether a difference of `line` is not `analytic`, within its own error."""
     with np.errstate(all="ignore"):
         numeric, span = difference(line, epsilon)
         if size == 0:
-            return bool(span[0] == 0)
-        assert line.weights is not None
-        noise = rounding(np.abs(line.weights * outputs).sum(), epsilon)
-        bound = tolerance(size, epsilon) + noise
-        sees = noise <= max(BLIND, np.sqrt(epsilon)) * size
-        return bool(sees and abs(numeric[0] - analytic) <= bound)
+            return bool(span[0] != 0)
+        bound = tolerance(size, epsilon) + rounding(_magnitude(line, outputs), epsilon)
+        return not abs(numeric[0] - analytic) <= bound < np.inf
+
+
+def _magnitude(line: Line, outputs: Array) -> float:
+    assert line.weights is not None
+    return float(np.abs(line.weights * outputs).sum())
 
 
 def difference(line: Line, epsilon: float) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradfuzz.analytic import GradientError, jacobian, linearise
+from gradfuzz.analytic import GradientError, linearise, row_of_jacobian
 from gradfuzz.finding import AGREED, Outcome, inconclusive
 from gradfuzz.numeric import neighbourhood
 from gradfuzz.numeric.line import Line
@@ -34,6 +34,7 @@ class Candidate:
     analytic: float
     low: float
     high: float
+    kink: bool
 
     def explained(self) -> Outcome | None:
         """Return what the disagreement comes to if it is none, and None if it is one.
@@ -67,7 +68,8 @@ class Candidate:
 
     def _meeting_pieces(self) -> bool:
         epsilon = self.subject.epsilon
-        return neighbourhood.explains(self.line, self.analytic, self.low, self.high, epsilon)
+        bounds = (self.low, self.high)
+        return neighbourhood.explains(self.line, self.analytic, *bounds, epsilon, kink=self.kink)
 
     def _is_ill_conditioned(self) -> bool:
         """Return whether rounding the primals moves the analytic value about as far.
@@ -80,10 +82,9 @@ class Candidate:
             factor = 1 + steps * self.subject.epsilon
             moved = [(x * factor).astype(x.dtype) for x in self.subject.primals]
             try:
-                rows = jacobian(linearise(self.subject.program, moved, many=True), [output])
+                row = row_of_jacobian(linearise(self.subject.program, moved), output)[leaf]
             except GradientError:
                 return False
-            row = rows[leaf]
-            found.append(self.analytic if row is None else float(row[0, element]) * self.unit)
+            found.append(self.analytic if row is None else float(row.flat[element]) * self.unit)
         spread = max(abs(value - self.analytic) for value in found)
         return not self._gap() > CONDITION_MARGIN * spread

@@ -1,5 +1,6 @@
 """One column of the Jacobian: all outputs by one element of one leaf."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from gradfuzz.numeric.line import Line
 from gradfuzz.numeric.screen import difference, rounding, scale_of, tolerance
 from gradfuzz.numeric.slopes import slopes
 from gradfuzz.oracles.candidate import Candidate
+from gradfuzz.oracles.search import wrong_ones
 from gradfuzz.subject import Subject
 
 # Elements are also moved in steps of 1, and of the leaf's largest element, where those differ
@@ -19,30 +21,72 @@ from gradfuzz.subject import Subject
 OTHER_UNIT = 16.0
 
 
+# So many wrong outputs of one element are looked at.
+MOST_ROWS = 32
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The derivatives of the outputs `rows` by `element` of `leaf`.
-
-    `jacobian` holds the analytic rows of that leaf, (len(rows), size), or None.
-    """
+    """The derivatives of the kept outputs by `element` of `leaf`."""
 
     subject: Subject
-    rows: Array
     leaf: int
     element: int
-    jacobian: Array | None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether TensorFlow sees no connection."""
+        return self.subject.gradients[self.leaf] is None
 
     @cached_property
-    def suspicion(self) -> float:
-        """How far four forward passes miss the analytic values: above 1 is reason to look."""
-        epsilon, unit = self.subject.epsilon, self._units()[0]
+    def rows(self) -> Array:
+        """The positions of the kept outputs, (m,)."""
+        return np.flatnonzero(self.subject.kept)
+
+    @cached_property
+    def analytic(self) -> Array:
+        """The analytic derivatives, (m,).
+
+        Each takes a VJP, so those in which a difference sees no fault are that difference.
+        Raises `GradientError`.
+        """
+        if self.is_none:
+            return np.zeros(len(self.rows))
         with np.errstate(all="ignore"):
-            analytic = self._analytic() * unit
-            numeric, _ = difference(self._line(unit, self._kept()), epsilon)
-            noise = rounding(np.abs(self.subject.outputs[self.rows]), epsilon)
-            bound = tolerance(np.abs(analytic), epsilon) + noise
-            misses = np.abs(numeric - analytic) / np.where(bound == 0, np.finfo(float).tiny, bound)
-        return float(np.where(np.isfinite(misses), misses, np.inf).max(initial=0.0))
+            found, _ = difference(self._line(self._unit, self.subject.kept), self.subject.epsilon)
+            found = found / self._unit
+            for row in wrong_ones(range(len(self.rows)), self._differs(found), MOST_ROWS):
+                found[row] = self._pulled([row]) / self._weights[row]
+        return found
+
+    @property
+    def _unit(self) -> float:
+        return self._units()[0]
+
+    @property
+    def _weights(self) -> Array:
+        return self.subject.weights[self.rows]
+
+    def _differs(self, numeric: Array) -> Callable[[Sequence[int]], bool]:
+        """Return a test whether the VJP of some outputs differs from differences."""
+        epsilon, weights = self.subject.epsilon, self._weights
+        outputs = self.subject.outputs[self.rows] / self._unit
+
+        def differ(group: Sequence[int]) -> bool:
+            chosen = np.array(group)
+            terms = weights[chosen] * numeric[chosen]
+            size = float(np.abs(weights[chosen] * outputs[chosen]).sum())
+            bound = tolerance(np.abs(terms).sum(), epsilon) + rounding(size, epsilon)
+            return not abs(self._pulled(group) - terms.sum()) <= bound < np.inf
+
+        return differ
+
+    def _pulled(self, group: Sequence[int]) -> float:
+        """Return the VJP of the cotangent that is the subject's at `group` and 0 elsewhere."""
+        cotangent = np.zeros(self.subject.weights.shape)
+        cotangent[self.rows[np.array(group)]] = self._weights[np.array(group)]
+        gradient = self.subject.pullback.vjp(self.subject.split(cotangent))[self.leaf]
+        return 0.0 if gradient is None else float(gradient.flat[self.element])
 
     def examine(self) -> Outcome:
         """Judge each derivative, on steps of every unit that makes sense for the element.
@@ -90,33 +134,24 @@ class Column:
         """
         told = (judged.agree | judged.disagree).all()
         infinite = not np.isfinite(self.subject.outputs).all()
-        nonfinite = ~np.isfinite(self._analytic())
+        nonfinite = ~np.isfinite(self.analytic)
         return np.asarray(judged.singular.any() | (nonfinite & (infinite or not told)))
 
     def _candidate(self, row: int, judged: Judgement, unit: float) -> Candidate:
         kept = np.zeros(self.subject.kept.shape, bool)
         kept[self.rows[row]] = True
-        analytic = float(self._analytic()[row]) * unit
+        analytic = float(self.analytic[row]) * unit
         low, high = float(judged.low[row]), float(judged.high[row])
         position = (self.leaf, self.element, int(self.rows[row]))
-        return Candidate(self.subject, self._line(unit, kept), position, unit, analytic, low, high)
+        kink = bool(judged.kink[row])
+        line = self._line(unit, kept)
+        return Candidate(self.subject, line, position, unit, analytic, low, high, kink)
 
     def _judge(self, unit: float) -> Judgement:
         with np.errstate(all="ignore"):
-            analytic = self._analytic() * unit
+            analytic = self.analytic * unit
         epsilon = self.subject.epsilon
-        return judge(analytic, slopes(self._line(unit, self._kept()), epsilon), epsilon)
-
-    def _kept(self) -> Array:
-        kept = np.zeros(self.subject.kept.shape, bool)
-        kept[self.rows] = True
-        return kept
-
-    def _analytic(self) -> Array:
-        if self.jacobian is None:
-            return np.zeros(len(self.rows))
-        column: Array = self.jacobian[:, self.element]
-        return column
+        return judge(analytic, slopes(self._line(unit, self.subject.kept), epsilon), epsilon)
 
     def _line(self, unit: float, kept: Array) -> Line:
         tangents = [np.zeros(x.shape) for x in self.subject.primals]
@@ -124,9 +159,9 @@ class Column:
         return self.subject.line(tangents, kept)
 
     def _faulty(self, row: int, judged: Judgement, unit: float) -> Outcome:
-        analytic = float(self._analytic()[row])
+        analytic = float(self.analytic[row])
         kind = "value" if np.isfinite(analytic) else "non-finite"
-        if self.jacobian is None:
+        if self.is_none:
             kind = "none"
         low, high = float(judged.low[row]) / unit, float(judged.high[row]) / unit
         kink = bool(judged.kink[row])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradfuzz.analytic import GradientError, jacobian, linearise
-from gradfuzz.finding import AGREED, Evidence, Outcome, faulty
+from gradfuzz.analytic import GradientError
+from gradfuzz.finding import AGREED, Evidence, Outcome, faulty, inconclusive
 from gradfuzz.graph import Array
 from gradfuzz.numeric import screen
 from gradfuzz.numeric.judge import Judgement, judge
@@ -14,12 +14,12 @@ from gradfuzz.numeric.line import Line
 from gradfuzz.numeric.slopes import slopes
 from gradfuzz.oracles.always import fault_of_raising
 from gradfuzz.oracles.column import Column
+from gradfuzz.oracles.search import wrong_ones
 from gradfuzz.subject import Subject
 
 NAME = "numeric"
 
-# So many rows and columns of a Jacobian are looked at; of a larger one, a random choice.
-MOST_ROWS = 64
+# So many wrong elements of a graph's leaves are looked at, the rest is not told.
 MOST_COLUMNS = 64
 # With so few columns, each is looked at at once.
 FEW_COLUMNS = 4
@@ -29,7 +29,7 @@ def examine(subject: Subject) -> Outcome:
     """Compare the gradients of `subject`, which must not raise, with differences."""
     if not subject.kept.any():
         return AGREED
-    direction = Direction.of(subject)
+    direction = Direction.of(subject, subject.tangents)
     if direction.passes_screen():
         return AGREED
     if sum(primal.size for primal in subject.primals) <= FEW_COLUMNS:
@@ -46,37 +46,46 @@ def examine(subject: Subject) -> Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """The derivative along the subject's tangents of its outputs summed by its cotangent.
+    """The derivative along `tangents` of the subject's outputs, summed by its cotangent.
 
     `analytic` is a sum of terms of magnitude `size` in all.
     """
 
     subject: Subject
+    tangents: Sequence[Array]
     analytic: float
     size: float
 
     @classmethod
-    def of(cls, subject: Subject) -> "Direction":
-        """Take the inner product of the subject's gradients and tangents."""
+    def of(cls, subject: Subject, tangents: Sequence[Array]) -> "Direction":
+        """Take the inner product of the subject's gradients and `tangents`."""
         analytic, size = 0.0, 0.0
         with np.errstate(all="ignore"):
-            for gradient, tangent in zip(subject.gradients, subject.tangents, strict=True):
+            for gradient, tangent in zip(subject.gradients, tangents, strict=True):
                 if gradient is not None:
-                    terms = gradient.astype(np.float64) * tangent
-                    analytic += float(terms.sum())
-                    size += float(np.abs(terms).sum())
-        return cls(subject, analytic, size)
+                    # What is not moved counts for nothing, even where its gradient is infinite.
+                    moved = np.where(tangent != 0, gradient, 0.0).astype(np.float64)
+                    analytic += float((moved * tangent).sum())
+                    size += float(np.abs(moved * tangent).sum())
+        return cls(subject, tangents, analytic, size)
 
     @property
     def line(self) -> Line:
         """The function whose derivative this is."""
         subject = self.subject
-        return subject.line(subject.tangents, subject.kept, subject.weights[subject.kept])
+        return subject.line(self.tangents, subject.kept, subject.weights[subject.kept])
 
     def passes_screen(self) -> bool:
         """Return whether four forward passes confirm the analytic value."""
-        kept = self.subject.outputs[self.subject.kept]
-        return screen.passes(self.analytic, self.size, self.line, kept, self.subject.epsilon)
+        return screen.passes(*self._question())
+
+    def differs(self) -> bool:
+        """Return whether four forward passes contradict the analytic value."""
+        return screen.differs(*self._question())
+
+    def _question(self) -> tuple[float, float, Line, Array, float]:
+        outputs = self.subject.outputs[self.subject.kept]
+        return self.analytic, self.size, self.line, outputs, self.subject.epsilon
 
     def judge(self) -> Judgement:
         """Measure the slopes and judge the analytic value by them."""
@@ -91,34 +100,29 @@ class Direction:
 
 
 def _by_element(subject: Subject) -> Outcome:
-    """Compare the Jacobian element by element, a column at a time, the worst first."""
-    rows = _choice(np.flatnonzero(subject.kept), MOST_ROWS, subject.rng)
-    try:
-        pulled = jacobian(linearise(subject.program, subject.primals, many=True), rows.tolist())
-    except GradientError as error:
-        fault = fault_of_raising(error)
-        return faulty(fault.kind, fault.evidence)
-    positions = _positions(subject.primals)
-    chosen = _choice(np.arange(len(positions)), MOST_COLUMNS, subject.rng)
-    columns = [
-        Column(subject, rows, leaf, element, pulled[leaf])
-        for leaf, element in (positions[i] for i in chosen)
-    ]
-    suspects = [column for column in columns if column.suspicion > 1]
-    unknown = None
-    for column in sorted(suspects, key=lambda suspect: -suspect.suspicion):
-        outcome = column.examine()
+    """Compare the elements of the Jacobian, a column at a time, where a difference differs."""
+    positions = [(leaf, i) for leaf, x in enumerate(subject.primals) for i in range(x.size)]
+
+    def is_wrong(group: Sequence[tuple[int, int]]) -> bool:
+        return Direction.of(subject, _only(subject.tangents, group)).differs()
+
+    columns = wrong_ones(positions, is_wrong, MOST_COLUMNS, known_wrong=True)
+    unknown = inconclusive("too many elements") if len(columns) == MOST_COLUMNS else None
+    for leaf, element in columns:
+        try:
+            outcome = Column(subject, leaf, element).examine()
+        except GradientError as error:
+            fault = fault_of_raising(error)
+            return faulty(fault.kind, fault.evidence)
         if outcome.fault is not None:
             return outcome
         unknown = unknown or (outcome if outcome is not AGREED else None)
     return unknown or AGREED
 
 
-def _positions(primals: Sequence[Array]) -> list[tuple[int, int]]:
-    return [(leaf, element) for leaf, x in enumerate(primals) for element in range(x.size)]
-
-
-def _choice(positions: Array, most: int, rng: np.random.Generator) -> Array:
-    if len(positions) <= most:
-        return positions
-    return np.sort(rng.choice(positions, most, replace=False))
+def _only(tangents: Sequence[Array], group: Sequence[tuple[int, int]]) -> list[Array]:
+    """Return the tangents with all elements but those of `group` at rest."""
+    found = [np.zeros_like(tangent) for tangent in tangents]
+    for leaf, element in group:
+        found[leaf].flat[element] = tangents[leaf].flat[element]
+    return found

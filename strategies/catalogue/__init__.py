@@ -12,6 +12,7 @@ from gradfuzz.strategies.catalogue import (
     sparse,
     special,
 )
+from gradfuzz.strategies.catalogue.excluded import EXCLUDED
 from gradfuzz.strategies.graphs import Catalogue
 
 CATALOGUE = Catalogue(
@@ -26,5 +27,6 @@ CATALOGUE = Catalogue(
         *linalg.OPS,
         *nn.OPS,
         *image.OPS,
-    )
+    ),
+    EXCLUDED,
 )

@@ -1,6 +1,8 @@
 """Ops applied to each element on its own, and the elementwise gradients among the ops."""
 
-from gradfuzz.strategies.arguments import Integers, OneOf, Real, Reals
+import numpy as np
+
+from gradfuzz.strategies.arguments import Integers, OneOf, Real, Reals, const
 from gradfuzz.strategies.domains import (
     ABOVE_MINUS_ONE,
     ABOVE_ONE,
@@ -111,4 +113,12 @@ OPS: tuple[Entry, ...] = (
     op("LeakyReluGrad", gradients=Real("*s"), features=Real("*s", NONZERO), alpha=ALPHA),
     Entry("EluGrad", {"gradients": Real("*s"), "outputs": Real("*s", NONZERO)}),
     Entry("SeluGrad", {"gradients": Real("*s"), "outputs": Real("*s", NONZERO)}),
+    op(
+        "QuantizeAndDequantizeV4Grad",  # a mask: the gradients where the input is within bounds
+        gradients=Real("*s"),
+        input=Real("*s", NEAR_BOUNDS),
+        input_min=const(np.array(-1.0625)),
+        input_max=const(np.array(1.0625)),
+        outputs=(0,),
+    ),
 )

@@ -27,7 +27,7 @@ from gradfuzz.strategies.domains import (
 )
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.shapes import Dims
-from gradfuzz.strategies.size_arguments import NewShape
+from gradfuzz.strategies.size_arguments import NewShape, WithSize, up_to
 from gradfuzz.strategies.window_arguments import (
     Filled,
     Padding,
@@ -88,6 +88,11 @@ def _label_places(count: int) -> FromSizes:
             [(b, i) for b in range(dims.size("b")) for i in range(count)], np.int64
         ).reshape(-1, 2)
     )
+
+
+def _read_by_gates(dims: Dims) -> int:
+    """Return how many numbers a gate of a recurrent cell reads: its input and its own output."""
+    return dims.size("i") + dims.size("u")
 
 
 def _integer_vector(size: int, low: int, high: int) -> st.SearchStrategy[Array]:
@@ -416,6 +421,25 @@ OPS: tuple[Entry, ...] = (
     ),
     op("tf.nn.moments", x=Real("*s"), axes=Drawn(_axes), keepdims=FLAG),
     op("tf.nn.l2_normalize", x=Real("*l n *r", NONZERO), axis=AxisAfter("l", before="r")),
+    # Recurrent cells, unrolled over t steps.
+    *(
+        op(
+            name,
+            x=Sides(0, 2, Real("t b i", dtype=SINGLE)),
+            seq_len_max=up_to("t", dtype="int64"),
+            h_prev=WithSize(Sides(0, 2, Real("b u", dtype=SINGLE)), "i+u", _read_by_gates),
+            cs_prev=WithSize(Real("b u", dtype=SINGLE), "4u", lambda dims: 4 * dims.size("u")),
+            w=Real("i+u 4u", dtype=SINGLE),
+            wci=Real("u", dtype=SINGLE),
+            wcf=Real("u", dtype=SINGLE),
+            wco=Real("u", dtype=SINGLE),
+            b=Real("4u", dtype=SINGLE),
+            cell_clip=OneOf((-1.0, 3.0)),
+            use_peephole=FLAG,
+            outputs=(1, 6),
+        )
+        for name in ("BlockLSTM", "BlockLSTMV2")
+    ),
     # Losses.
     op("L2Loss", t=Real("*s")),
     op("SoftmaxCrossEntropyWithLogits", features=Real("b n"), labels=Real("b n"), outputs=(0,)),

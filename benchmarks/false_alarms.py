@@ -1,0 +1,198 @@
+"""Every new finding of a long campaign, to be judged one by one, and what was inconclusive.
+
+    .venv/bin/python benchmarks/false_alarms.py [--cases N] [--seed N] [--corpus DIR] [--out DIR]
+
+Runs over the whole catalogue with the buckets of the corpus muted, until N cases were checked.
+What it then prints under "new findings" is either a real fault that the corpus lacks, or a false
+alarm: there is no third.  Each inconclusive case is one that gradfuzz could not tell about: its
+share should stay below 5 % overall, and an op above 20 % (marked !) needs a reason.
+
+The clock of the campaign counts cases, not seconds, so a seed makes the same cases on any machine
+(but for checks that run out of time).  The cases that shrink a finding are not counted.
+
+Exit codes: 0 nothing new, 1 new findings, 2 wrong usage.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import indent
+
+from gradfuzz.campaign import Campaign
+from gradfuzz.catalogue import all_ops, load_catalogues
+from gradfuzz.cli.interrupt import StoppableClock, stop_on_signals
+from gradfuzz.cli.loading import loading
+from gradfuzz.cli.tally import OpTally, Tally
+from gradfuzz.corpus import Corpus
+from gradfuzz.errors import GradfuzzError
+from gradfuzz.events import CaseChecked, CaseRejected, Event, FindingSaved, RoundStarted
+from gradfuzz.finding import Bucket
+
+# The time that one event takes on the campaign's clock, in seconds: about what a case really takes.
+TICK = 0.01
+# Shares above the first are listed, above the second marked.
+NOTABLE = 0.05
+LARGE = 0.20
+# So many seconds lie between two lines of progress.
+PROGRESS_EVERY = 30.0
+
+
+@dataclass
+class CaseClock(StoppableClock):
+    """A clock that moves on with each event."""
+
+    events: int = 0
+
+    def __call__(self) -> float:
+        """Return the time on this clock."""
+        return float("inf") if self.stopped else self.events * TICK
+
+
+class Watch:
+    """Listens to campaigns, counts, and tells when there are `cases`."""
+
+    def __init__(self, cases: int, known: set[Bucket]) -> None:
+        self.cases = cases
+        self.tally = Tally(frozenset(known))
+        self.clock = CaseClock()
+        self.started = self.told = time.monotonic()
+        self.before_shrinking: int | None = None
+
+    @property
+    def left(self) -> int:
+        """How many cases are still to be checked."""
+        return self.cases - self.tally.total.cases
+
+    def listen(self, event: Event) -> None:
+        """Take one event into account."""
+        self.clock.events += 1
+        if isinstance(event, RoundStarted):
+            self._end_shrinking()
+        shrinking = self.before_shrinking is not None
+        if not (shrinking and isinstance(event, CaseChecked | CaseRejected)):
+            self.tally.count(event)
+        if isinstance(event, FindingSaved) and not shrinking:
+            self.before_shrinking = self.clock.events
+        if time.monotonic() - self.told > PROGRESS_EVERY:
+            self.told = time.monotonic()
+            print(f"... {self.tally.total.cases} cases, {len(self.tally.new)} new", flush=True)
+
+    def _end_shrinking(self) -> None:
+        """Set the clock back: what shrinking took is not to be missing elsewhere."""
+        if self.before_shrinking is not None:
+            self.clock.events = self.before_shrinking
+            self.before_shrinking = None
+
+    @property
+    def seconds(self) -> float:
+        """The time since the start."""
+        return time.monotonic() - self.started
+
+
+def run(watch: Watch, folder: Path, seed: int, known: set[Bucket]) -> None:
+    """Run campaigns until there are enough cases, or Ctrl-C.
+
+    The next campaign makes up for the rejected cases of the one before.
+    """
+    catalogues = load_catalogues()
+    ops = all_ops(catalogues)
+    corpus = Corpus(folder, set(ops))
+    with stop_on_signals(watch.clock):
+        while watch.left > 0 and not watch.clock.stopped:
+            budget, clock = watch.left * TICK, watch.clock
+            Campaign(ops, corpus, budget, seed, watch.listen, known, clock=clock).run()
+            seed += 1
+
+
+def show_counts(watch: Watch) -> None:
+    """Print how much was done."""
+    total = watch.tally.total
+    print(f"\n{total.cases} cases of {watch.tally.ops_seen} ops in {watch.seconds:.0f} s, "
+          f"{total.rejected} more rejected")  # fmt: skip
+    known = sum(watch.tally.known_hits.values())
+    print(f"{known} cases in {len(watch.tally.known_hits)} known buckets")
+    for bucket, count in sorted(watch.tally.dropped.items()):
+        print(f"dropped, as it did not repeat ({count}): {bucket}")
+    for op, reason in sorted(watch.tally.failed.items()):
+        print(f"could not draw {op}: {reason}")
+
+
+def show_new(tally: Tally) -> None:
+    """Print each new finding."""
+    print(f"\nNew findings: {len(tally.new)}")
+    for number, (bucket, saved) in enumerate(sorted(tally.new.items()), 1):
+        shrunk = "" if saved.shrunk else " (not shrunk)"
+        print(f"\n{number}. {bucket}: {tally.hits[bucket]} cases{shrunk}")
+        print(indent(f"{saved.finding.graph}\n{saved.finding.evidence.message}", "   "))
+        print(f"   {saved.path}")
+
+
+def show_inconclusive(tally: Tally) -> None:
+    """Print the share of inconclusive cases, overall, by op and by reason."""
+    total = tally.total
+    print(f"\nInconclusive: {total.inconclusive} cases, {total.share:.2%} (should be below 5 %)")
+    for name, op in sorted(tally.ops.items(), key=lambda pair: -pair[1].share):
+        if op.share > NOTABLE:
+            mark = "!" if op.share > LARGE else " "
+            reason = op.reasons.most_common(1)[0][0]
+            print(f"  {mark} {op.share:6.1%}  {op.inconclusive:>4}/{op.cases:<5} {name}: {reason}")
+    reasons: Counter[str] = Counter()
+    for op in tally.ops.values():
+        reasons.update(op.reasons)
+    print("\nReasons:")
+    for reason, count in reasons.most_common():
+        print(f"  {count:>6}  {reason}")
+
+
+def show_rejected(tally: Tally) -> None:
+    """Print the ops of which many cases did not run forward."""
+    print("\nRejected, above 5 %:")
+    for name, op in sorted(tally.ops.items(), key=lambda pair: -rejected_share(pair[1])):
+        if rejected_share(op) > NOTABLE:
+            count = f"{op.rejected}/{op.cases + op.rejected}"
+            print(f"    {rejected_share(op):6.1%}  {count:<10} {name}")
+
+
+def rejected_share(op: OpTally) -> float:
+    """Return the part of the cases of an op that were rejected."""
+    return op.rejected / max(1, op.cases + op.rejected)
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add("--cases", type=int, default=20_000, metavar="N", help="stop after so many (20000)")
+    add("--seed", type=int, default=1, metavar="N", help="start the random choices here (1)")
+    add("--corpus", type=Path, default=Path("corpus"), metavar="DIR", help="known buckets (corpus)")
+    add("--out", type=Path, metavar="DIR", help="where findings are saved (a new folder)")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run, print, and return the exit code."""
+    chosen = options()
+    folder = chosen.out or Path(tempfile.mkdtemp(prefix="false-alarms-"))
+    try:
+        with loading():
+            known = Corpus(chosen.corpus, set(all_ops(load_catalogues()))).known_buckets()
+        print(f"seed {chosen.seed}, {chosen.cases} cases, {len(known)} known buckets of "
+              f"{chosen.corpus}, findings to {folder}", flush=True)  # fmt: skip
+        watch = Watch(chosen.cases, known)
+        run(watch, folder, chosen.seed, known)
+    except GradfuzzError as error:
+        print(f"false_alarms: {error}", file=sys.stderr)
+        return 2
+    show_counts(watch)
+    show_inconclusive(watch.tally)
+    show_rejected(watch.tally)
+    show_new(watch.tally)
+    return 1 if watch.tally.new else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

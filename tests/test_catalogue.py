@@ -1,0 +1,237 @@
+"""Every entry is a call that TensorFlow takes, and every gradient is drawn or left out for cause."""
+
+import inspect
+from collections import Counter
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+from tensorflow.python.framework.kernels import get_registered_kernels_for_op
+
+from gradfuzz.catalogue import Catalogue as CatalogueProtocol
+from gradfuzz.catalogue import all_ops, chosen_ops
+from gradfuzz.cli.ops import ops as show_ops
+from gradfuzz.errors import ForwardError, UsageError
+from gradfuzz.evaluate import Program, call, tensors
+from gradfuzz.graph import Graph
+from gradfuzz.registry import function, registered_gradients
+from gradfuzz.runtime import op_def_registry, tf
+from gradfuzz.strategies import catalogue as families
+from gradfuzz.strategies.arguments import Real
+from gradfuzz.strategies.catalogue import CATALOGUE, excluded
+from gradfuzz.strategies.catalogue.excluded import EXCLUDED
+from gradfuzz.strategies.entry import Entry, op
+from gradfuzz.strategies.graphs import Catalogue, graphs
+
+# Differentiable, in the catalogue, and without a gradient function in TensorFlow.
+WITHOUT_GRADIENT = {"OneHot", "SparseConcat", "SparseSplit"}
+
+FAMILIES = (
+    "elementwise",
+    "gathers",
+    "image",
+    "linalg",
+    "moves",
+    "nn",
+    "reductions",
+    "segments",
+    "sparse",
+    "special",
+)
+OP_TYPES_AT_LEAST = 150
+GRAPHS_AN_ENTRY = 40
+FORWARD_SHARE = 0.95
+
+
+def entry_id(entry: Entry) -> str:
+    position = [each for each in CATALOGUE.entries if each.op == entry.op].index(entry)
+    return f"{entry.op}-{position}"
+
+
+def group(reason: str) -> list[str]:
+    """Return the ops left out for `reason` that this TensorFlow has."""
+    return [name for name, why in EXCLUDED.items() if why == reason and op_def_registry.get(name)]
+
+
+each_entry = pytest.mark.parametrize("entry", CATALOGUE.entries, ids=entry_id)
+
+
+# The arguments.
+
+
+@each_entry
+def test_an_entry_names_the_arguments_of_its_op(entry: Entry) -> None:
+    taken = inspect.signature(function(entry.op)).parameters.values()
+    named = {each.name for each in taken if each.kind is not each.VAR_KEYWORD}
+    required = {each.name for each in taken if each.default is each.empty}
+    assert set(entry.args) <= named - {"name"}
+    assert required <= set(entry.args)
+
+
+@each_entry
+def test_an_entry_has_outputs_that_its_op_has(entry: Entry) -> None:
+    definition = op_def_registry.get(entry.op)
+    if definition is None or any(a.number_attr or a.type_list_attr for a in definition.output_arg):
+        return
+    assert max(entry.outputs or (0,)) < len(definition.output_arg)
+
+
+# What is in it.
+
+
+@pytest.mark.parametrize("name", CATALOGUE.ops)
+def test_an_op_has_a_gradient_or_is_a_function_or_is_known_to_lack_one(name: str) -> None:
+    assert (name in registered_gradients()) != ("." in name or name in WITHOUT_GRADIENT)
+
+
+def test_no_op_is_both_drawn_and_left_out() -> None:
+    assert set(CATALOGUE.ops) & set(EXCLUDED) == set()
+
+
+def test_every_registered_gradient_is_drawn_or_left_out() -> None:
+    covered = {*CATALOGUE.ops, *EXCLUDED}
+    # Of the version that the reasons were checked with.
+    if tf.__version__.startswith("2.21."):
+        assert set(registered_gradients()) - covered == set()
+
+
+def test_the_catalogue_is_large_and_no_family_is_empty() -> None:
+    assert len({name for name in CATALOGUE.ops if "." not in name}) >= OP_TYPES_AT_LEAST
+    sizes = {family: len(getattr(families, family).OPS) for family in FAMILIES}
+    assert min(sizes.values()) > 0
+    assert sum(sizes.values()) == len(CATALOGUE.entries)
+
+
+def test_no_entry_is_written_twice() -> None:
+    repeated = [e for e in CATALOGUE.entries if CATALOGUE.entries.count(e) > 1]
+    assert repeated == []
+
+
+# What is not.
+
+
+@pytest.mark.parametrize("name", EXCLUDED)
+def test_what_is_left_out_has_a_gradient_or_is_unknown_here(name: str) -> None:
+    assert name in registered_gradients() or op_def_registry.get(name) is None
+
+
+def test_no_op_is_left_out_for_two_reasons() -> None:
+    names = Counter(name for text in excluded._GROUPS.values() for name in text.split())
+    assert names.most_common(1)[0][1] == 1
+
+
+@pytest.mark.parametrize("name", group(excluded.NO_KERNEL))
+def test_what_has_no_kernel_has_none(name: str) -> None:
+    kernels = get_registered_kernels_for_op(name).kernel
+    assert [each for each in kernels if each.device_type == "CPU"] == []
+
+
+@pytest.mark.parametrize("name", group(excluded.NOT_RAW))
+def test_what_is_not_in_raw_ops_cannot_be_called(name: str) -> None:
+    with pytest.raises(UsageError):
+        function(name)
+
+
+@pytest.mark.parametrize("name", group(excluded.STATEFUL))
+def test_what_is_stateful_says_so(name: str) -> None:
+    assert op_def_registry.get(name).is_stateful
+
+
+@pytest.mark.parametrize("name", group(excluded.REFERENCE))
+def test_what_reads_a_reference_is_refused_by_eager_execution(name: str) -> None:
+    definition = op_def_registry.get(name)
+    assert any(arg.is_ref for arg in definition.input_arg)
+    values = {"data": 0.0, "input": 0.0, "inputs": [0.0], "pred": True, "frame_name": "frame"}
+    named = inspect.signature(function(name)).parameters
+    with pytest.raises(RuntimeError, match="eager"):
+        function(name)(**{key: value for key, value in values.items() if key in named})
+
+
+REFUSED = {
+    "TopK": {"input": [1.0, 2.0], "k": 1},
+    "QuantizeAndDequantize": {"input": [1.0]},
+    "BatchNormWithGlobalNormalization": {
+        "t": tf.ones([1, 1, 1, 1]),
+        **dict.fromkeys(("m", "v", "beta", "gamma"), tf.ones([1])),
+        "variance_epsilon": 0.1,
+        "scale_after_normalization": True,
+    },
+}
+
+
+@pytest.mark.parametrize("name", group(excluded.FORMER))
+def test_what_was_taken_once_is_refused(name: str) -> None:
+    with pytest.raises((tf.errors.UnimplementedError, tf.errors.InvalidArgumentError)):
+        function(name)(**REFUSED[name])
+
+
+# Dtypes by their number in the definition of an op: 0 where an attr of the op says which.
+HANDLES = {
+    excluded.VARIABLE: {tf.resource},
+    excluded.TENSOR_ARRAY: {tf.resource, tf.string},
+    excluded.TENSOR_LIST: {tf.variant},
+    excluded.CSR_MATRIX: {tf.variant},
+    excluded.VARIANT: {tf.variant},
+}
+
+
+@pytest.mark.parametrize("reason", HANDLES)
+def test_what_reads_a_handle_says_so_in_its_signature(reason: str) -> None:
+    for name in group(reason):
+        definition = op_def_registry.get(name)
+        types = {arg.type for arg in (*definition.input_arg, *definition.output_arg)}
+        assert types & {dtype.as_datatype_enum for dtype in HANDLES[reason]}, name
+
+
+# Drawn, the entries run.
+
+
+@pytest.mark.slow
+@each_entry
+def test_what_an_entry_draws_runs_forward(entry: Entry) -> None:
+    calls = Counter[bool]()
+
+    def run(op: str, args: object, values: object) -> object:
+        if op != entry.op:
+            return call(op, args, values)
+        try:
+            outputs = call(op, args, values)
+        except ForwardError:
+            calls[False] += 1
+            raise
+        calls[True] += 1
+        return outputs
+
+    # Rejected draws are counted here, rather than by the health check.
+    @hypothesis.settings(max_examples=GRAPHS_AN_ENTRY, deadline=None, database=None,
+                         derandomize=True, suppress_health_check=list(hypothesis.HealthCheck),
+                         phases=[hypothesis.Phase.generate])  # fmt: skip
+    @hypothesis.given(graphs([entry], run=run))
+    def draw(graph: Graph) -> None:
+        assert graph.leaves
+        assert graph.outputs
+        assert all(graph.nodes[ref.node].op == entry.op for ref in graph.outputs)
+        Program.of(graph).run(tensors(graph.primals))
+
+    draw()
+    assert calls[True] >= FORWARD_SHARE * calls.total() > 0, calls
+
+
+# An op that this TensorFlow lacks.
+
+FUTURE = Catalogue((op("Neg", x=Real("*s")), op("NegV9", x=Real("*s"))), {"AbsV9": "is not yet"})
+
+
+def test_an_op_of_another_tensorflow_is_listed_as_such(monkeypatch, capsys) -> None:
+    monkeypatch.setattr("gradfuzz.cli.ops.load_catalogues", lambda: [FUTURE])
+    assert show_ops(as_json=False, missing=False) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if "NegV9" in line)
+    assert "no" in row.split()
+
+
+def test_an_op_of_another_tensorflow_is_drawn_beside_none() -> None:
+    catalogue: CatalogueProtocol = FUTURE
+    assert set(chosen_ops((), [catalogue])) == set(all_ops([catalogue]))
+    strategy: st.SearchStrategy[Graph] = FUTURE.graphs("Neg", run=call, around=0)
+    found = hypothesis.find(strategy, lambda graph: True)
+    assert [node.op for _, node in found.calls] == ["Neg"]
