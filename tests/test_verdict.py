@@ -64,6 +64,7 @@ LOOK_ALIKES = {
     "isotonic regression of four equals": one_call(
         "IsotonicRegression", np.zeros((1, 4)), input=X, output_dtype="float64"
     ),
+    "the middle of five equals": one_call("NthElement", np.zeros(5), input=X, n=np.int32(2)),
     "top 3 of three equals": one_call("TopKV2", [0.0, 0.0, 0.0], input=X, k=np.int32(3)),
     "floor at an integer": one_call("Floor", [0.0, 1.0], x=X),
     "floor from afar": one_call("Floor", [6e8, 1e7 + 0.25], x=X),

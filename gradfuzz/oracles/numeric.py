@@ -11,9 +11,11 @@ from gradfuzz.graph import Array
 from gradfuzz.numeric import screen
 from gradfuzz.numeric.judge import Judgement, judge
 from gradfuzz.numeric.line import Line
+from gradfuzz.numeric.neighbourhood import explains
+from gradfuzz.numeric.screen import scale_of
 from gradfuzz.numeric.slopes import slopes
 from gradfuzz.oracles.always import fault_of_raising
-from gradfuzz.oracles.column import Column
+from gradfuzz.oracles.column import OTHER_UNIT, Column
 from gradfuzz.oracles.search import wrong_ones
 from gradfuzz.subject import Subject
 
@@ -38,8 +40,7 @@ def examine(subject: Subject) -> Outcome:
     if along.agree.all():
         return AGREED
     outcome = _by_element(subject)
-    told = np.isfinite(direction.analytic) and along.smooth.all()
-    if outcome is AGREED and told and along.disagree.all():
+    if outcome is AGREED and direction.is_wrong_by_itself(along):
         return faulty("value", direction.evidence(along))
     return outcome
 
@@ -91,6 +92,20 @@ class Direction:
         """Measure the slopes and judge the analytic value by them."""
         epsilon = self.subject.epsilon
         return judge(np.array([self.analytic]), slopes(self.line, epsilon), epsilon)
+
+    def is_wrong_by_itself(self, along: Judgement) -> bool:
+        """Return whether a disagreement along the direction stands without one in an element.
+
+        It does at a smooth point, whose elements are of one scale.
+        """
+        sizes = np.concatenate([scale_of(x).ravel() for x in self.subject.primals])
+        of_one_scale = sizes.max() <= OTHER_UNIT and sizes.min() >= 1 / OTHER_UNIT
+        smooth = bool(along.smooth.all() and along.disagree.all())
+        if not (of_one_scale and smooth and np.isfinite(self.analytic)):
+            return False
+        low, high = float(along.low[0]), float(along.high[0])
+        epsilon = self.subject.epsilon
+        return not explains(self.line, self.analytic, low, high, epsilon, kink=False)
 
     def evidence(self, along: Judgement) -> Evidence:
         """Return the numbers of a disagreement that shows in no single element."""
