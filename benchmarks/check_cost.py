@@ -10,9 +10,9 @@ summed over its rows.  Its peers are written as a user of TensorFlow would, on `
 - `tf.test.compute_gradient`, which differentiates by each element in turn.
 
 Candidates take turns on the same values, A B A B ..., and each ratio is that of one pair, so that
-a busy machine slows both sides.  One case in eight has its gradient taken twice, which the values
-of its leaves decide: a pair is therefore made of many values, all different, and no two pairs
-share any.  Read the medians; minimum and maximum tell how steady the machine was.
+a busy machine slows both sides.  Some cases have their gradient taken twice, which the values of
+the leaves decide: a pair is therefore made of many values, all different, and no two pairs share
+any.  Read the medians; minimum and maximum tell how steady the machine was.
 
 Exit codes: 0 both targets are met, 1 one is missed, 2 a check did not agree.
 """
@@ -55,8 +55,9 @@ class Point:
 
     @classmethod
     def draw(cls, side: int, rng: np.random.Generator) -> "Point":
-        """Draw ordinary values: of either sign, and of a magnitude around 1."""
+        """Draw ordinary values: of either sign, and such that x w has elements around 1."""
         x, w = rng.normal(size=(2, side, side))
+        w /= np.sqrt(side)
         moved = [(x * (1 + k * STEP), w * (1 + k * STEP)) for k in (-2, -1, 1, 2)]
         return cls(graph_at(x, w), moved, rng.normal(size=side))
 

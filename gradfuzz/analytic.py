@@ -8,7 +8,7 @@ import numpy as np
 
 from gradfuzz.evaluate import Outputs, Program, Tensor, tensors
 from gradfuzz.graph import Array
-from gradfuzz.runtime import tf
+from gradfuzz.runtime import constant, tf
 
 Gradients = list[Array | None]
 
@@ -35,7 +35,8 @@ class Linearisation:
         `cotangents` has the shapes of `outputs`.  Raises `GradientError`.
         """
         targets = list(self.outputs)
-        seeds = [tf.constant(u, y.dtype, y.shape) for u, y in zip(cotangents, targets, strict=True)]
+        pairs = zip(cotangents, targets, strict=True)
+        seeds = [constant(u.astype(y.dtype.as_numpy_dtype, copy=False)) for u, y in pairs]
         try:
             found = self.tape.gradient(targets, list(self.sources), output_gradients=seeds)
             return [None if g is None else tf.convert_to_tensor(g).numpy() for g in found]

@@ -12,7 +12,7 @@ from gradfuzz.graph import Graph
 def check(graph: Graph, *, repeat: bool = False) -> Report:
     """Return whether the gradients of `graph` are right at its leaves.
 
-    `repeat` demands that each gradient is taken twice; otherwise one case in eight is.
+    `repeat` demands that each gradient is taken twice; otherwise one case in sixteen is.
     Raises `ForwardError` where the graph does not run.
     """
     try:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradfuzz.errors import ForwardError
-from gradfuzz.graph import Args, Array, Call, Graph, Leaf, Ref, replace_refs
+from gradfuzz.graph import Args, Array, Graph, Leaf, Ref, refs_in, replace_refs
 from gradfuzz.registry import function
 from gradfuzz.runtime import constant, tf
 
@@ -26,32 +26,63 @@ def call(op: str, args: Args, values: Sequence[Outputs]) -> Outputs:
 
     Raises `ForwardError` where the op refuses its arguments.
     """
-    ready = [tuple(map(_tensor, outputs)) for outputs in values]
-    return _call(op, function(op), args, ready)
+    return Step.of(op, args).run([tuple(map(_tensor, outputs)) for outputs in values])
 
 
 def _tensor(value: Any) -> Tensor:
     return value if isinstance(value, tf.Tensor) else constant(value)
 
 
-def _call(
-    op: str, run: Callable[..., Any], args: Args, values: Sequence[Sequence[Tensor]]
-) -> Outputs:
-    def read(ref: Ref) -> Tensor:
-        return values[ref.node][ref.output]
+@dataclass(frozen=True)
+class Step:
+    """A call made ready to run many times: its function looked up, its constants made tensors.
 
-    try:
-        return tuple(_flat(run(**{name: replace_refs(arg, read) for name, arg in args.items()})))
-    except REFUSALS as refusal:
-        raise ForwardError(f"{op}: {first_line(refusal)}") from refusal
+    `refs` are the arguments that are one edge, `lists` those with edges in a list.
+    """
+
+    op: str
+    function: Callable[..., Any]
+    fixed: Args
+    refs: tuple[tuple[str, Ref], ...]
+    lists: tuple[tuple[str, list[Any]], ...]
+
+    @classmethod
+    def of(cls, op: str, args: Args) -> "Step":
+        """Prepare a call.  Raises `UsageError` for an op that this TensorFlow lacks."""
+        refs = {name: arg for name, arg in args.items() if isinstance(arg, Ref)}
+        others = {name: _constant(arg) for name, arg in args.items() if name not in refs}
+        lists = {name: arg for name, arg in others.items() if any(True for _ in refs_in(arg))}
+        fixed = {name: arg for name, arg in others.items() if name not in lists}
+        return cls(op, function(op), fixed, tuple(refs.items()), tuple(lists.items()))
+
+    def run(self, values: Sequence[Outputs]) -> Outputs:
+        """Return the outputs, reading edges from `values`.  Raises `ForwardError`."""
+
+        def read(ref: Ref) -> Tensor:
+            return values[ref.node][ref.output]
+
+        args = dict(self.fixed)
+        for name, ref in self.refs:
+            args[name] = values[ref.node][ref.output]
+        for name, items in self.lists:
+            args[name] = replace_refs(items, read)
+        try:
+            outputs = self.function(**args)
+            return (outputs,) if isinstance(outputs, tf.Tensor) else tuple(_flat(outputs))
+        except REFUSALS as refusal:
+            raise ForwardError(f"{self.op}: {first_line(refusal)}") from refusal
+
+
+def _constant(arg: Any) -> Any:
+    if isinstance(arg, list):
+        return [_constant(item) for item in arg]
+    return tf.constant(arg) if isinstance(arg, np.ndarray) else arg
 
 
 def _flat(outputs: Any) -> Iterator[Tensor]:
     if isinstance(outputs, list | tuple):
         for output in outputs:
             yield from _flat(output)
-    elif isinstance(outputs, tf.Tensor):
-        yield outputs
     elif outputs is not None:
         yield tf.convert_to_tensor(outputs)
 
@@ -68,15 +99,16 @@ def first_line(error: BaseException | None) -> str:
 
 @dataclass(frozen=True)
 class Program:
-    """A graph made ready to run many times: functions looked up, constants made tensors."""
+    """A graph made ready to run many times.  The step of a leaf is None."""
 
     graph: Graph
-    steps: tuple[tuple[str, Callable[..., Any], Args] | None, ...]
+    steps: tuple[Step | None, ...]
 
     @classmethod
     def of(cls, graph: Graph) -> "Program":
         """Prepare `graph`.  Raises `UsageError` for an op that this TensorFlow lacks."""
-        return cls(graph, tuple(_step(node) for node in graph.nodes))
+        steps = (None if isinstance(n, Leaf) else Step.of(n.op, n.args) for n in graph.nodes)
+        return cls(graph, tuple(steps))
 
     def run(self, primals: Sequence[Tensor]) -> list[Tensor]:
         """Return the tensors of `graph.outputs` at `primals`, one per leaf, in node order."""
@@ -91,20 +123,8 @@ class Program:
         values: list[Outputs] = []
         feed = iter(primals)
         for step in self.steps:
-            values.append((next(feed),) if step is None else _call(*step, values))
+            values.append((next(feed),) if step is None else step.run(values))
         return values
-
-
-def _step(node: Leaf | Call) -> tuple[str, Callable[..., Any], Args] | None:
-    if isinstance(node, Leaf):
-        return None
-    return node.op, function(node.op), {name: _constant(arg) for name, arg in node.args.items()}
-
-
-def _constant(arg: Any) -> Any:
-    if isinstance(arg, list):
-        return [_constant(item) for item in arg]
-    return tf.constant(arg) if isinstance(arg, np.ndarray) else arg
 
 
 def _output(values: Sequence[Outputs], ref: Ref) -> Tensor:

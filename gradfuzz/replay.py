@@ -8,7 +8,8 @@ from pathlib import Path
 from gradfuzz.casefile import Case, Expect
 from gradfuzz.check import check
 from gradfuzz.corpus import Corpus, find_case_files
-from gradfuzz.errors import GradfuzzError
+from gradfuzz.errors import GradfuzzError, StorageError
+from gradfuzz.evaluate import first_line
 from gradfuzz.finding import Report, Verdict
 from gradfuzz.guard import require_small
 
@@ -36,7 +37,10 @@ class Status(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """One case file and what became of it.  `case` and `report` are None as far as it failed."""
+    """One case file and what became of it.
+
+    `case` is None where the file could not be loaded, `report` where there is no verdict.
+    """
 
     path: Path
     status: Status
@@ -51,18 +55,35 @@ def replay(paths: Iterable[Path], catalogue: Collection[str]) -> Iterator[Replay
     Raises `StorageError`, before any is replayed, where a path does not exist or a folder has
     no case.
     """
-    files = [file for path in paths for file in find_case_files(path)]
-    return (_replay_one(file, catalogue) for file in files)
+    files = [file for path in paths for file in case_files(path)]
+    return (replay_one(file, catalogue) for file in files)
 
 
-def _replay_one(path: Path, catalogue: Collection[str]) -> Replayed:
+def case_files(path: Path) -> list[Path]:
+    """Return the case files that `path` stands for: itself, or those of a folder, sorted.
+
+    Raises `StorageError` where there is none.
+    """
+    files = find_case_files(path)
+    if not files:
+        raise StorageError(f"{path}: holds no case file, should be a corpus")
+    return files
+
+
+def replay_one(path: Path, catalogue: Collection[str]) -> Replayed:
+    """Replay the case of one file.  Whatever it raises, or its graph, is an ERROR in one line."""
+    case = None
     try:
         case = Corpus(path.parent, catalogue).load(path)
         require_small(case.finding.graph)
         repeat = case.finding.bucket.kind == "unrepeatable"
         report = check(case.finding.graph, repeat=repeat)
     except GradfuzzError as error:
-        return Replayed(path, Status.ERROR, str(error))
+        return Replayed(path, Status.ERROR, str(error), case)
+    # The file may be hostile, and the other cases must still be replayed.
+    except Exception as raised:  # noqa: BLE001
+        message = f"{path}: {type(raised).__name__}: {first_line(raised)}"
+        return Replayed(path, Status.ERROR, message, case)
     return Replayed(path, _status(case, report), _message(case, report), case, report)
 
 

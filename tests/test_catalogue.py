@@ -1,4 +1,4 @@
-"""Every entry is a call that TensorFlow takes, and every gradient is drawn or left out for cause."""
+"""Entries are calls that TensorFlow takes; each gradient is drawn, or left out for a reason."""
 
 import inspect
 from collections import Counter

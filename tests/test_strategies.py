@@ -428,6 +428,11 @@ def has_inner_side(graph: Graph) -> bool:
     return False
 
 
+def gathers_an_element_twice(graph: Graph) -> bool:
+    indices = [each.args["indices"] for each in calls_of(graph, "GatherV2")]
+    return any(np.unique(each).size < each.size for each in indices)
+
+
 def reads_a_call(graph: Graph) -> bool:
     return any(
         isinstance(graph.nodes[each.args["x"].node], Call) for each in calls_of(graph, "Log")
@@ -465,7 +470,7 @@ TEXTS = [
     ),
     (
         "GatherV2",
-        lambda graph: bool(calls_of(graph, "GatherV2")) and repeats_an_index(graph),
+        gathers_an_element_twice,
         "%0 = leaf float64[1] [0.0]\n"
         "%1 = GatherV2(params=%0, indices=int32[2] [0, 0], axis=int32[] 0)",
     ),

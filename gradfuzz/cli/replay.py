@@ -1,7 +1,7 @@
 """`gradfuzz replay`: replay saved cases and compare each with what it is expected to do."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from rich.text import Text
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.cli.tables import case_table
 from gradfuzz.cli.terminal import one_line, terminal, write_json
-from gradfuzz.corpus import find_case_files
 from gradfuzz.errors import StorageError, UsageError
-from gradfuzz.replay import Replayed, Status
-from gradfuzz.replay import replay as replay_cases
+from gradfuzz.replay import Replayed, Status, case_files
+
+# Named anew for `show`, which looks for it here.
+from gradfuzz.replay import replay_one as replay_one
 
 STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}
 SURPRISE = "bold yellow"
@@ -41,17 +42,6 @@ def replay(paths: Sequence[Path], *, as_json: bool) -> int:
     return code
 
 
-def replay_one(path: Path, catalogue: Collection[str]) -> Replayed:
-    """Replay the case of one file.  Whatever its graph makes TensorFlow raise is an ERROR."""
-    try:
-        [replayed] = replay_cases([path], catalogue)
-        return replayed
-    # The file may be hostile, and the other cases must still be replayed.
-    except Exception as raised:  # noqa: BLE001
-        line = (str(raised).strip().splitlines() or [""])[0]
-        return Replayed(path, Status.ERROR, f"{path}: {type(raised).__name__}: {line[:300]}")
-
-
 def message_of(replayed: Replayed) -> str:
     """Return the message without the file, which stands beside it."""
     return replayed.message.removeprefix(f"{replayed.path}: ")
@@ -63,13 +53,9 @@ def _files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     problems = []
     for path in paths:
         try:
-            found = find_case_files(path)
+            files.update((file.resolve(), file) for file in case_files(path))
         except StorageError as error:
             problems.append(str(error))
-            continue
-        if not found:
-            problems.append(f"{path}: holds no case file, should be a corpus")
-        files.update((file.resolve(), file) for file in found)
     if not files:
         raise UsageError("; ".join(problems))
     return list(files.values()), problems

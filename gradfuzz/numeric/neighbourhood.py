@@ -30,7 +30,7 @@ def explains(
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
         gap = max(low - analytic, analytic - high)
-        if not kink and not _pieces_meet(line, gap, low, high, epsilon, rng):
+        if not kink and not _pieces_meet(line, gap, epsilon, rng):
             return False
         pieces = _slopes_nearby(line, epsilon**0.3, MANY_POINTS, rng)
         least, most = min(low, pieces.min()), max(high, pieces.max())
@@ -38,23 +38,18 @@ def explains(
         return bool(least - slack <= analytic <= most + slack)
 
 
-def _pieces_meet(
-    line: Line, gap: float, low: float, high: float, epsilon: float, rng: np.random.Generator
-) -> bool:
-    """Return whether slopes nearby keep their distance however near they are.
+def _pieces_meet(line: Line, gap: float, epsilon: float, rng: np.random.Generator) -> bool:
+    """Return whether slopes nearby stay apart however near they are.
 
-    They approach [low, high] where the function is smooth.  None is near enough to matter
-    where none explains a sixteenth of the gap.
+    Those along a direction that moves everything differ from piece to piece.  Where the
+    function is smooth they come together.  None is far enough to matter where none is a
+    sixteenth of the gap from another.
     """
-    wide = _distance(_slopes_nearby(line, epsilon**0.2, POINTS, rng), low, high)
+    across = replace(line, tangents=tangents(line.primals, rng))
+    wide = np.ptp(_slopes_nearby(across, epsilon**0.2, POINTS, rng))
     if wide < gap / 16:
         return False
-    close = _distance(_slopes_nearby(line, epsilon**0.3, POINTS, rng), low, high)
-    return close > wide / 4
-
-
-def _distance(found: Array, low: float, high: float) -> float:
-    return float(np.maximum(low - found, found - high).clip(min=0).max())
+    return bool(np.ptp(_slopes_nearby(across, epsilon**0.3, POINTS, rng)) > wide / 4)
 
 
 def _slopes_nearby(line: Line, distance: float, count: int, rng: np.random.Generator) -> Array:

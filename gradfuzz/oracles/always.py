@@ -15,7 +15,7 @@ from gradfuzz.subject import Subject
 NAME = "always"
 
 # Every so many cases the gradient is taken twice: a second VJP on each would double the cost.
-REPEAT_EVERY = 8
+REPEAT_EVERY = 16
 
 
 def fault_of_raising(error: GradientError) -> Fault:
@@ -29,7 +29,7 @@ def fault_of_raising(error: GradientError) -> Fault:
 def examine(subject: Subject, *, repeat: bool) -> Outcome:
     """Return what is wrong with the gradient apart from its value.
 
-    `repeat` demands the second VJP that otherwise one case in eight gets.
+    `repeat` demands the second VJP that otherwise one case in sixteen gets.
     """
     try:
         gradients = subject.gradients
