@@ -85,8 +85,8 @@ class Campaign:
             clock=self.clock,
         )
         for bucket, found in round_.run().items():
-            self._save_shrunk(files[bucket], found, seed)
-            self.known.add(bucket)
+            if self._save_shrunk(files[bucket], found, seed):
+                self.known.add(bucket)
 
     def _shrinking(self) -> float:
         return min(max(self.budget * SHRINKING, SHORTEST_SHRINKING), LONGEST_SHRINKING)
@@ -101,16 +101,17 @@ class Campaign:
         files[finding.bucket] = path = self.corpus.save(_case(finding, graph, seed))
         self.listen(FindingSaved(finding, path, shrunk=False))
 
-    def _save_shrunk(self, first: Path, found: Found, seed: int) -> None:
-        """Replace the case by its shrunk form, or drop it if the disagreement does not repeat."""
+    def _save_shrunk(self, first: Path, found: Found, seed: int) -> bool:
+        """Replace the case by its shrunk form; drop it and return False if it does not repeat."""
         bucket = found.simplest.bucket
         again = check(found.simplest.graph, repeat=bucket.kind == "unrepeatable").finding
         if again is None or again.bucket != bucket:
             self.corpus.remove(first)
             self.listen(FindingDropped(bucket))
-            return
+            return False
         path = self.corpus.replace(first, _case(again, found.first, seed))
         self.listen(FindingSaved(again, path, shrunk=True))
+        return True
 
 
 def _case(finding: Finding, original: Graph, seed: int) -> Case:

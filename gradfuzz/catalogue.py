@@ -13,7 +13,7 @@ from hypothesis.strategies import SearchStrategy
 from gradfuzz.errors import UsageError
 from gradfuzz.evaluate import Run
 from gradfuzz.graph import Graph
-from gradfuzz.registry import suggestion
+from gradfuzz.registry import function, is_available, suggestion
 
 GROUP = "gradfuzz.catalogue"
 
@@ -48,10 +48,16 @@ def all_ops(catalogues: Sequence[Catalogue]) -> dict[str, Catalogue]:
 
 
 def chosen_ops(names: Sequence[str], catalogues: Sequence[Catalogue]) -> dict[str, Catalogue]:
-    """Return the ops of those names, all for none.  Raises `UsageError` for an unknown one."""
+    """Return the ops of those names, for none all that this TensorFlow has.
+
+    Raises `UsageError` for an unknown one, and one that TensorFlow lacks.
+    """
     known = all_ops(catalogues)
+    if not names:
+        return {op: known[op] for op in sorted(known) if is_available(op)}
     for name in names:
         if name not in known:
             near = suggestion(name, known)
             raise UsageError(f"op {name!r}: not in the catalogue{near or ' (see gradfuzz ops)'}")
-    return {name: known[name] for name in names or sorted(known)}
+        function(name)
+    return {name: known[name] for name in names}

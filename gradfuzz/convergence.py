@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradfuzz.analytic import GradientError, jacobian
+from gradfuzz.analytic import GradientError, row_of_jacobian
 from gradfuzz.errors import CaseFileError
 from gradfuzz.finding import Evidence
 from gradfuzz.graph import Array, Graph
@@ -76,9 +76,9 @@ def _of_an_element(subject: Subject, leaf: int, element: int, output: int) -> Co
     tangents[leaf].flat[element] = unit
     line = subject.line(tangents, np.arange(subject.outputs.size) == output)
     try:
-        row = jacobian(subject.linearisation, [output])[leaf]
+        row = row_of_jacobian(subject.linearisation, output)[leaf]
         problem = "TensorFlow returned None: no connection" if row is None else ""
-        analytic = None if row is None else float(row[0, element])
+        analytic = None if row is None else float(row.flat[element])
     except GradientError as error:
         problem, analytic = fault_of_raising(error).evidence.message, None
     except IndexError:
@@ -103,7 +103,7 @@ def _along_analytic(subject: Subject) -> tuple[float | None, str]:
         return None, fault_of_raising(error).evidence.message
     if any(g is not None and g.shape != x.shape for g, x in pairs):
         return None, "the gradient has another shape than its leaf"
-    return Direction.of(subject).analytic, ""
+    return Direction.of(subject, subject.tangents).analytic, ""
 
 
 def _measure(

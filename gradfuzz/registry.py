@@ -46,6 +46,15 @@ def suggestion(op: str, known: Iterable[str]) -> str:
     return f"; did you mean {folded[near[0]]!r}?" if near else ""
 
 
+def is_available(op: str) -> bool:
+    """Return whether this TensorFlow has `op`."""
+    try:
+        function(op)
+    except UsageError:
+        return False
+    return True
+
+
 @cache
 def function(op: str) -> Callable[..., Any]:
     """Return what computes `op`: a function of `tf.raw_ops`, or the public one of a dotted name.

@@ -76,7 +76,8 @@ def _plus_transpose(graph: Builder, x: Ref) -> Ref:
 def _distinct_spectrum(graph: Builder, x: Ref) -> Ref:
     symmetric = _plus_transpose(graph, graph.call("Tanh", x=x))
     size = graph.shape(x)[-1]
-    return graph.call("AddV2", x=symmetric, y=8 * size * np.arange(1, size + 1) * _eye(graph, x))
+    apart = 8 * size * np.arange(1, size + 1, dtype=graph.dtype(x))
+    return graph.call("AddV2", x=symmetric, y=apart * _eye(graph, x))
 
 
 def _dominant_diagonal(graph: Builder, x: Ref) -> Ref:

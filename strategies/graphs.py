@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from gradfuzz.errors import ForwardError
+from gradfuzz.errors import ForwardError, UsageError
 from gradfuzz.graph import Graph
 from gradfuzz.strategies.arguments import Scope
 from gradfuzz.strategies.builder import Builder, Run
@@ -36,7 +36,8 @@ def graphs(
         _add_some(draw, builder, mode, others, around)
         _add_call(draw, builder, mode, draw(st.sampled_from(focus)))
         _add_some(draw, builder, mode, others, around)
-    except ForwardError:
+    except (ForwardError, UsageError):
+        # Refused, or not in this TensorFlow at all.
         reject()
     graph = builder.build()
     return graph if graph is not None else reject()

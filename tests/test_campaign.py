@@ -125,7 +125,16 @@ def times(factor: float) -> Callable[..., Any]:
 
 @pytest.fixture
 def wrong_tanh() -> Iterator[None]:
-    with planted_gradient("Tanh", times(1.5)):
+    """Plant a gradient that is wrong at 3/4 and above: not at the simplest point.
+
+    It reads the output: eager mode does not keep an input that the right gradient needs not.
+    """
+
+    def wrong(right: Any, op: Any, cotangent: Any) -> Any:
+        gradient = right(op, cotangent)
+        return tf.where(op.outputs[0] > 0.5, 1.5 * gradient, gradient)
+
+    with planted_gradient("Tanh", wrong):
         yield
 
 
@@ -151,6 +160,7 @@ def test_a_new_bucket_is_saved_before_it_is_shrunk_and_replaced_after(corpus: Co
     assert [path for path, _ in seen] == [first.path, shrunk.path]
     assert corpus.case_files() == [shrunk.path]
     case = corpus.load(shrunk.path)
+    assert sorted(case.finding.graph.primals[0]) == [0, 0, 0.75]
     assert str(case.original) == str(seen[0][1]) != str(case.finding.graph)
     assert case.finding.graph.complexity < case.original.complexity
     assert case.expect is Expect.FAILS
@@ -176,6 +186,7 @@ def test_known_buckets_pass_and_are_counted(corpus: Corpus) -> None:
     assert not corpus.path.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wrong_tanh")
 def test_bugs_of_two_ops_are_two_files(corpus: Corpus) -> None:
     with planted_gradient("Sinh", times(0.5)):
@@ -184,15 +195,16 @@ def test_bugs_of_two_ops_are_two_files(corpus: Corpus) -> None:
     assert sorted(case.finding.bucket for case in cases) == [SINH, TANH]
 
 
+@pytest.mark.slow
 def test_two_bugs_of_one_op_are_two_files(corpus: Corpus) -> None:
     def wrong(right: Any, op: Any, cotangent: Any) -> Any:
-        is_negative = tf.reduce_any(op.inputs[0] < 0)
-        return None if bool(is_negative) else 1.5 * right(op, cotangent)
+        infinite = tf.fill(op.outputs[0].shape, np.float64(np.inf))
+        return tf.where(op.outputs[0] < 0, infinite, 1.5 * right(op, cotangent))
 
     with planted_gradient("Tanh", wrong):
         run(corpus, SMOOTH, "Tanh")
     buckets = sorted(corpus.load(path).finding.bucket for path in corpus.case_files())
-    assert buckets == [Bucket("Tanh", "numeric", "none", "x"), TANH]
+    assert buckets == [Bucket("Tanh", "numeric", "non-finite", "x"), TANH]
 
 
 def test_nothing_is_saved_where_nothing_is_wrong(corpus: Corpus) -> None:
@@ -238,7 +250,7 @@ def outline(events: list[Event]) -> list[str]:
 def test_the_same_seed_gives_the_same_events(tmp_path: Path) -> None:
     def events(name: str, seed: int) -> list[str]:
         corpus = Corpus(tmp_path / name)
-        return outline(run(corpus, CATALOGUE, "Tanh", "Sum", "Log", "MatMul", seed=seed, budget=4))
+        return outline(run(corpus, CATALOGUE, "Tanh", "Sum", seed=seed, budget=2))
 
     first = events("a", 5)
     assert len(first) > 50
@@ -273,9 +285,9 @@ def test_the_budget_is_kept_within_a_few_seconds(corpus: Corpus, budget: float) 
 def test_real_ops_around_a_planted_bug_are_shrunk_away(corpus: Corpus) -> None:
     with planted_gradient("Tanh", times(1.5)):
         Campaign({"Tanh": CATALOGUE}, corpus, 4.0, 2, lambda event: None).run()
-    [path] = corpus.case_files()
-    case = corpus.load(path)
-    assert case.finding.bucket == TANH
+    # Real bugs of the ops around it may be found beside it.
+    cases = [corpus.load(path) for path in corpus.case_files()]
+    [case] = [case for case in cases if case.finding.bucket == TANH]
     assert [call.op for _, call in case.finding.graph.calls] == ["Tanh"]
     assert case.finding.graph.primals[0].size == 1
 
@@ -307,9 +319,10 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_entry_fails_its_round_and_the_campaign_goes_on(corpus: Corpus, name: str) -> None:
-    events = run(corpus, Fake({"Bad": BAD[name], "Sinh": calls_of("Sinh")}))
+    events = run(corpus, Fake({"Bad": BAD[name], "Sinh": calls_of("Sinh")}), budget=8)
     failed = of_type(events, RoundFailed)
     assert {event.op for event in failed} == {"Bad"}
     assert all(event.reason and "\n" not in event.reason for event in failed)

@@ -385,7 +385,7 @@ def test_a_broken_case_file_is_passed_over(monkeypatch, corpus):
 
 
 def test_a_real_campaign_repeats_with_its_seed(corpus):
-    options = ("fuzz", "--budget", "0.3", "--ops", "Neg, Abs", "--json", "--corpus", corpus.path)
+    options = ("fuzz", "--budget", "1", "--ops", "Neg, Abs", "--json", "--corpus", corpus.path)
     found = json.loads(run(*options).stdout)
     assert found["cases"] > 0
     assert found["seed"] == json.loads(run(*options, "--seed", found["seed"]).stdout)["seed"]

@@ -78,7 +78,7 @@ def test_two_bugs_of_one_graph_are_two_cases(corpus: Corpus) -> None:
     assert second.name == file_name(CASE).replace(".json", "-forward-x.json")
     assert corpus.save(CASE) == first
     assert corpus.save(other) == second
-    assert corpus.buckets() == {CASE.finding.bucket, other.finding.bucket}
+    assert corpus.known_buckets() == {CASE.finding.bucket, other.finding.bucket}
 
 
 def test_a_hostile_bucket_does_not_leave_the_folder(corpus: Corpus) -> None:
@@ -149,7 +149,7 @@ def test_a_broken_file_does_not_hide_the_others(corpus: Corpus) -> None:
         f"{broken}: line 4 column 3: not JSON (Unterminated string starting at), "
         "should be a whole case file"
     ]
-    assert corpus.buckets() == {CASE.finding.bucket}
+    assert corpus.known_buckets() == {CASE.finding.bucket}
 
 
 def test_case_files_are_sorted_and_nothing_else(corpus: Corpus) -> None:
@@ -223,7 +223,7 @@ def test_a_missing_folder_cannot_be_read(corpus: Corpus) -> None:
     assert str(caught.value) == (
         f"corpus '{corpus.path}': no such folder, should be a folder of case files"
     )
-    assert corpus.buckets() == set()
+    assert corpus.known_buckets() == set()
     with pytest.raises(StorageError, match=r": no such file or folder, should be a case file or"):
         find_case_files(corpus.path)
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from gradfuzz.arrayjson import encode_array, encode_float
 from gradfuzz.casefile import Case
 from gradfuzz.catalogue import all_ops, load_catalogues
-from gradfuzz.cli.replay import message_of, replay_one
+from gradfuzz.cli.replay import message_of
 from gradfuzz.cli.tables import facts, titled
 from gradfuzz.cli.terminal import one_line, plain, terminal, write_json
 from gradfuzz.convergence import Convergence, convergence
@@ -23,7 +23,7 @@ from gradfuzz.corpus import Corpus
 from gradfuzz.errors import CaseFileError, GradfuzzError
 from gradfuzz.finding import Evidence
 from gradfuzz.graph import Array, Graph, Leaf
-from gradfuzz.replay import Replayed, Status
+from gradfuzz.replay import Replayed, Status, replay_one
 from gradfuzz.runtime import environment
 
 

@@ -134,8 +134,8 @@ def _rise(ahead: Array, behind: Array, base: Array) -> Array:
     """Return how steeply each function rises over a step of medium length."""
     middle = ridders.COUNT // 2
     rises = np.abs(np.stack([ahead[middle] - base, behind[middle] - base]))
-    steepest: Array = np.where(np.isfinite(rises), rises, 0.0).max(axis=0)
-    return steepest / ridders.STEPS[middle]
+    finite: Array = np.where(np.isfinite(rises), rises, 0.0) / ridders.STEPS[middle]
+    return np.asarray(finite.max(axis=0))
 
 
 def _missing(values: Array) -> Array:
