@@ -59,7 +59,7 @@ NO_REPORT = "no public report known"
 FAULTS = (
     Fault("xlogy at x = 0: d/dx is log y, not 0",
           ("Xlogy",), "value", ("x",), "tensorflow#119476"),
-    Fault("cumprod with a zero: is nan or 0, should be the product of the others",
+    Fault("cumprod with a zero: is 0, should be the product of the others",
           ("Cumprod",), "value", ("x",), "tensorflow#119430, #3862"),
     Fault("igamma at x = 0: d/dx P(1, x) is 1, not nan",
           ("Igamma",), "non-finite", ("x", ""), "tensorflow#123578"),
