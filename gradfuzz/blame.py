@@ -44,8 +44,8 @@ def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding |
         reason = _meeting_kinks(blamed, examine)
         if reason is not None:
             return inconclusive(reason)
-    name, kind = _input_to_blame(blamed, examine) if has_value else ("", blamed.fault.kind)
-    bucket = Bucket(blamed.call.op, blamed.oracle, kind, name)
+    name, blamed = _input_to_blame(blamed, examine) if has_value else ("", blamed)
+    bucket = Bucket(blamed.call.op, blamed.oracle, blamed.fault.kind, name)
     return Finding(blamed.graph, bucket, blamed.fault.evidence)
 
 
@@ -118,25 +118,26 @@ def _is_smooth(graph: Graph) -> bool:
     return bool(subject.kept.all())
 
 
-def _input_to_blame(blamed: Blamed, examine: Examine) -> tuple[str, str]:
-    """Return the argument whose gradient is wrong and in what way.
+def _input_to_blame(blamed: Blamed, examine: Examine) -> tuple[str, Blamed]:
+    """Return the argument whose gradient is wrong, and what is wrong with it by itself.
 
     The argument is "" where the gradient of none is wrong by itself.
     """
     arguments = [(name.partition("[")[0], ref) for name, ref in blamed.call.input_names()]
     names = list(dict.fromkeys(name for name, _ in arguments))
-    leaf, kind = blamed.fault.evidence.leaf, blamed.fault.kind
+    leaf = blamed.fault.evidence.leaf
     if len(names) == 1:
-        return names[0], kind
+        return names[0], blamed
     if _is_single(blamed.graph) and leaf is not None:
-        return next(name for name, ref in arguments if ref.node == leaf), kind
+        node = blamed.graph.leaves[leaf]
+        return next(name for name, ref in arguments if ref.node == node), blamed
     subject = Subject.of(blamed.graph)
     for name in names:
         held = _hold_all_but(name, blamed.graph, subject)
-        fault = examine(held).fault if held.leaves else None
-        if fault is not None:
-            return name, fault.kind
-    return "", kind
+        found = examine(held) if held.leaves else None
+        if found is not None and found.fault is not None:
+            return name, Blamed(held, held.calls[-1][1], found.oracle, found.fault)
+    return "", blamed
 
 
 def _hold_all_but(name: str, graph: Graph, subject: Subject) -> Graph:

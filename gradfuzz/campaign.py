@@ -31,7 +31,7 @@ SHORTEST_ROUND, LONGEST_ROUND = 0.1, 20.0
 # The calls around the one in focus, in turn by pass: single calls find most bugs, and fastest.
 AROUND = (0, 0, 2)
 # Shrinking a finding is given this part of the budget, within bounds in seconds.
-SHRINKING = 1 / 80
+SHRINKING = 1 / 100
 SHORTEST_SHRINKING, LONGEST_SHRINKING = 1.0, 30.0
 
 

@@ -76,7 +76,7 @@ class Step:
 def _constant(arg: Any) -> Any:
     if isinstance(arg, list):
         return [_constant(item) for item in arg]
-    return tf.constant(arg) if isinstance(arg, np.ndarray) else arg
+    return tf.constant(arg) if isinstance(arg, np.ndarray | np.generic) else arg
 
 
 def _flat(outputs: Any) -> Iterator[Tensor]:

@@ -65,6 +65,11 @@ LOOK_ALIKES = {
         "IsotonicRegression", np.zeros((1, 4)), input=X, output_dtype="float64"
     ),
     "the middle of five equals": one_call("NthElement", np.zeros(5), input=X, n=np.int32(2)),
+    "singular values of nothing": one_call(
+        "Svd", np.zeros((4, 2)), input=X, compute_uv=True, full_matrices=False
+    ),
+    "top 3 of five equals": one_call("TopKV2", np.zeros(5), input=X, k=np.int32(3)),
+    "top 3 of twelve equals": one_call("TopKV2", np.zeros(12), input=X, k=np.int32(3)),
     "top 3 of three equals": one_call("TopKV2", [0.0, 0.0, 0.0], input=X, k=np.int32(3)),
     "floor at an integer": one_call("Floor", [0.0, 1.0], x=X),
     "floor from afar": one_call("Floor", [6e8, 1e7 + 0.25], x=X),
@@ -105,6 +110,9 @@ UNTOLD = {
         Call("Neg", {"x": X}),
         Call("Relu", {"features": Ref(2)}),
         Call("Sub", {"x": Ref(1), "y": Ref(3)}),
+    ),
+    "a loss below what rounding shows": one_call(
+        "SparseSoftmaxCrossEntropyWithLogits", [[1.0, -40.0]], features=X, labels=ints(0)
     ),
     "a phase lost in rounding": one_call("FresnelSin", 1e5, x=X),
     "a dead branch that is infinite": Graph(

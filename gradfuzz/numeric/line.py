@@ -54,7 +54,7 @@ class Line:
     def _point(self, step: float) -> list[Tensor]:
         leaves = zip(self._at_rest, self.primals, self.tangents, strict=True)
         return [
-            constant((x + step * v).astype(x.dtype)) if still is None else still
+            constant((x + step * v).astype(x.dtype, copy=False)) if still is None else still
             for still, x, v in leaves
         ]
 
@@ -72,7 +72,7 @@ class Line:
 def flatten(outputs: Sequence[object]) -> Array:
     """Return all outputs as one float64 vector."""
     flat = [np.asarray(output, np.float64).ravel() for output in outputs]
-    return np.concatenate(flat) if flat else np.zeros(0)
+    return flat[0] if len(flat) == 1 else np.concatenate(flat)
 
 
 def regular(values: Array) -> Array:

@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from gradfuzz.finding import AGREED, Outcome, inconclusive
 from gradfuzz.graph import Array
+from gradfuzz.numeric.judge import NOTHING
 from gradfuzz.numeric.line import Line
 from gradfuzz.numeric.screen import tangents
 
@@ -17,25 +19,31 @@ from gradfuzz.numeric.screen import tangents
 POINTS = 8
 # ... and so many show them: at a tie of four there are 24 orders.
 MANY_POINTS = 192
+# More pieces than this are no pieces but a continuum, of which the points show only a part.
+MOST_PIECES = 32
 
 
-def explains(
+def explanation(
     line: Line, analytic: float, low: float, high: float, epsilon: float, *, kink: bool
-) -> bool:
-    """Return whether `analytic` is the derivative of a piece that meets the point of `line`.
+) -> Outcome | None:
+    """Return agreement if `analytic` is the derivative of a piece that meets the point of `line`.
 
     `line` has one output, whose derivative along the tangents lies in [low, high] at the
-    point itself; `kink` says that pieces are known to meet there.
+    point itself; `kink` says that pieces are known to meet there.  Returns None where they
+    do not explain the value, and cannot tell where it might be one of a continuum.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
         gap = max(low - analytic, analytic - high)
         if not kink and not _pieces_meet(line, gap, epsilon, rng):
-            return False
+            return None
         pieces = _slopes_nearby(line, epsilon**0.3, MANY_POINTS, rng)
-        least, most = min(low, pieces.min()), max(high, pieces.max())
-        slack = 0.1 * (most - least)
-        return bool(least - slack <= analytic <= most + slack)
+    least, most = min(low, pieces.min()), max(high, pieces.max())
+    beyond = max(least - analytic, analytic - most) / max(most - least, NOTHING)
+    if beyond <= 0.1:
+        return AGREED
+    continuum = len(np.unique(np.round((pieces - least) / gap, 4))) > MOST_PIECES
+    return inconclusive("a continuum of pieces meets here") if continuum and beyond < 1 else None
 
 
 def _pieces_meet(line: Line, gap: float, epsilon: float, rng: np.random.Generator) -> bool:

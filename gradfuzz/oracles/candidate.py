@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradfuzz.analytic import GradientError, linearise, row_of_jacobian
-from gradfuzz.finding import AGREED, Outcome, inconclusive
+from gradfuzz.finding import Outcome, inconclusive
 from gradfuzz.numeric import neighbourhood
+from gradfuzz.numeric.judge import ROUNDING_UNITS
 from gradfuzz.numeric.line import Line
 from gradfuzz.subject import Subject
 
@@ -45,8 +46,11 @@ class Candidate:
             return None
         if self._agrees_closer():
             return inconclusive("the slope depends on the length of the steps")
-        if self._meeting_pieces():
-            return AGREED
+        if self.low == self.high == 0 and abs(self.analytic) <= self._least_visible():
+            return inconclusive("the derivative is lost in the rounding of the function")
+        pieces = self._meeting_pieces()
+        if pieces is not None:
+            return pieces
         if self._is_ill_conditioned():
             return inconclusive("the gradient is as uncertain as the disagreement")
         return None
@@ -66,10 +70,14 @@ class Candidate:
     def _gap(self) -> float:
         return self._distance(self.analytic)
 
-    def _meeting_pieces(self) -> bool:
-        epsilon = self.subject.epsilon
-        bounds = (self.low, self.high)
-        return neighbourhood.explains(self.line, self.analytic, *bounds, epsilon, kink=self.kink)
+    def _least_visible(self) -> float:
+        """Return what a function that works with numbers of this size may lose in rounding."""
+        largest = np.abs(self.subject.primals[self.position[0]]).max()
+        return float(ROUNDING_UNITS * self.subject.epsilon * max(1.0, largest))
+
+    def _meeting_pieces(self) -> Outcome | None:
+        line, bounds, epsilon = self.line, (self.low, self.high), self.subject.epsilon
+        return neighbourhood.explanation(line, self.analytic, *bounds, epsilon, kink=self.kink)
 
     def _is_ill_conditioned(self) -> bool:
         """Return whether rounding the primals moves the analytic value about as far.

@@ -11,7 +11,7 @@ from gradfuzz.graph import Array
 from gradfuzz.numeric import screen
 from gradfuzz.numeric.judge import Judgement, judge
 from gradfuzz.numeric.line import Line
-from gradfuzz.numeric.neighbourhood import explains
+from gradfuzz.numeric.neighbourhood import explanation
 from gradfuzz.numeric.screen import scale_of
 from gradfuzz.numeric.slopes import slopes
 from gradfuzz.oracles.always import fault_of_raising
@@ -105,7 +105,7 @@ class Direction:
             return False
         low, high = float(along.low[0]), float(along.high[0])
         epsilon = self.subject.epsilon
-        return not explains(self.line, self.analytic, low, high, epsilon, kink=False)
+        return explanation(self.line, self.analytic, low, high, epsilon, kink=False) is None
 
     def evidence(self, along: Judgement) -> Evidence:
         """Return the numbers of a disagreement that shows in no single element."""
