@@ -129,8 +129,8 @@ def _input_to_blame(blamed: Blamed, examine: Examine) -> tuple[str, Blamed]:
     if len(names) == 1:
         return names[0], blamed
     if _is_single(blamed.graph) and leaf is not None:
-        node = blamed.graph.leaves[leaf]
-        return next(name for name, ref in arguments if ref.node == node), blamed
+        reads = {ref.node: name for name, ref in arguments}
+        return reads[blamed.graph.leaves[leaf]], blamed
     subject = Subject.of(blamed.graph)
     for name in names:
         held = _hold_all_but(name, blamed.graph, subject)

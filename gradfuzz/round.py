@@ -87,6 +87,11 @@ class Round:
             _require_all_expected(several)
         except (FailedHealthCheck, Unsatisfiable) as reason:
             self.listen(RoundFailed(self.op, str(reason).splitlines()[0]))
+        except GradfuzzError:
+            raise
+        # A fault of our own on one graph must not end a night: it is told, and the next op goes on.
+        except Exception as fault:  # noqa: BLE001
+            self.listen(RoundFailed(self.op, f"gradfuzz itself failed: {fault!r}"[:200]))
         if self._broken is not None:
             raise self._broken
         return self.found

@@ -13,6 +13,8 @@ from gradfuzz.subject import Subject
 
 # A disagreement is looked at again on steps this much shorter: from afar, floor has slope 1.
 CLOSER = 2.0**-10
+# A function is called constant if steps that should move it by so many ulps do not.
+ULPS = 64.0
 # The analytic value is taken again with the primals scaled by 1 plus so many rounding units.
 ROUNDING_STEPS = (-3.0, 5.0)
 # A disagreement must be this many times what those values differ by.
@@ -44,7 +46,7 @@ class Candidate:
         """
         if not np.isfinite(self.analytic):
             return None
-        if self._agrees_closer():
+        if self._agrees_closer() or self._is_staircase():
             return inconclusive("the slope depends on the length of the steps")
         if self.low == self.high == 0 and abs(self.analytic) <= self._least_visible():
             return inconclusive("the derivative is lost in the rounding of the function")
@@ -66,6 +68,16 @@ class Candidate:
             slope = float((8 * (at[2] - at[1]) - (at[3] - at[0])) / (12 * step))
         noise = 8 * self.subject.epsilon * float(np.abs(at).max()) / step
         return abs(slope - self.analytic) < self._distance(slope) / 4 and noise < self._gap() / 2
+
+    def _is_staircase(self) -> bool:
+        """Return whether the function is constant over steps that should move it by many ulps."""
+        slope, base = abs(self.low + self.high) / 2, self.line.at(0.0)
+        if slope == 0:
+            return False
+        step = ULPS * self.subject.epsilon * max(1.0, abs(float(base[0])) / slope)
+        if not step < 2.0**-12:
+            return False
+        return bool((self.line.sample(np.array([-2.0, -1.0, 1.0, 2.0]) * step) == base).all())
 
     def _gap(self) -> float:
         return self._distance(self.analytic)
