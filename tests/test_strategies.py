@@ -133,7 +133,7 @@ def test_a_case_shrinks_to_the_plain_mode() -> None:
         (IRREGULAR_MODE, lambda x: 2**-10 <= abs(x) <= 4),
         (MAGNITUDE_MODE, lambda x: 1e-8 <= abs(x) < 1e9),
     ],
-    ids=str,
+    ids=["plain", "irregular", "magnitudes"],
 )
 def test_the_elements_of_a_mode(mode: Mode, condition: Callable[[float], bool]) -> None:
     elements = drawn(mode.elements)
