@@ -4,8 +4,9 @@ The graph is cut at each call in turn: the first cut that disagrees ends in the 
 A lift's own ops are suspects like any other.  The input is found by holding all others.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -14,9 +15,16 @@ from gradfuzz.finding import Bucket, Fault, Finding, Outcome, inconclusive
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref, replace_refs
 from gradfuzz.numeric.screen import tangents
 from gradfuzz.numeric.slopes import slopes
+from gradfuzz.oracles.numeric import Place
 from gradfuzz.subject import Subject
 
-Examine = Callable[[Graph], Examination]
+
+class Examine(Protocol):
+    """What asks the oracles about a graph, as a whole or at one element of one leaf."""
+
+    def __call__(self, graph: Graph, *, at: Place | None = None) -> Examination:
+        """Return what they say."""
+
 
 # Kinds that say nothing of a value, so that neither kinks nor single inputs explain them.
 WITHOUT_VALUE = ("missing", "raises", "mutated", "unrepeatable")
@@ -27,9 +35,26 @@ class Blamed:
     """The part of a graph that ends in the op to blame, and what is wrong with it there."""
 
     graph: Graph
-    call: Call
     oracle: str
     fault: Fault
+
+    @property
+    def call(self) -> Call:
+        """The call to blame: the last one."""
+        return self.graph.calls[-1][1]
+
+    def at(self, outputs: Sequence[Ref], graph: Graph | None = None) -> Place | None:
+        """Return where the wrong element is in the part of the graph that `outputs` depend on.
+
+        Returns None where the fault is in no element.  Raises `ValueError` where the element is
+        not in that part.
+        """
+        leaf, element = self.fault.evidence.leaf, self.fault.evidence.element
+        if leaf is None or element is None:
+            return None
+        kept = (graph or self.graph).live(outputs)
+        leaves = [node for node in kept if isinstance(self.graph.nodes[node], Leaf)]
+        return leaves.index(self.graph.leaves[leaf]), element
 
 
 def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding | Outcome:
@@ -38,7 +63,11 @@ def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding |
     Returns an inconclusive outcome where the disagreement comes from kinks that meet: then
     each op returned one of the derivatives it may, and only their combination is none.
     """
-    blamed = _first_cut(graph, examination, examine)
+    assert examination.fault is not None
+    whole = Blamed(graph, examination.oracle, examination.fault)
+    blamed = _first_cut(whole, examine) if len(graph.calls) > 1 else whole
+    if blamed is None:
+        return inconclusive("no op is wrong by itself")
     has_value = not blamed.fault.kind.startswith(WITHOUT_VALUE)
     if has_value and not _is_single(blamed.graph):
         reason = _meeting_kinks(blamed, examine)
@@ -49,21 +78,30 @@ def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding |
     return Finding(blamed.graph, bucket, blamed.fault.evidence)
 
 
-def _first_cut(graph: Graph, whole: Examination, examine: Examine) -> Blamed:
-    """Return the shortest beginning of `graph` that disagrees."""
-    subject = Subject.of(graph)
-    calls = graph.calls
-    used = {ref for _, call in calls for ref in call.inputs} | set(graph.outputs)
-    for index, call in calls if len(calls) > 1 else ():
+def _first_cut(whole: Blamed, examine: Examine) -> Blamed | None:
+    """Return the shortest beginning of the graph that disagrees, if any does by itself."""
+    graph, subject = whole.graph, Subject.of(whole.graph)
+    used = {ref for _, call in graph.calls for ref in call.inputs} | set(graph.outputs)
+    for index, _ in graph.calls:
         outputs = sorted(ref for ref in used if ref.node == index and subject.is_real(ref))
-        if not outputs:
-            continue
-        cut = graph.cut(outputs)
-        found = examine(cut)
-        if found.fault is not None:
-            return Blamed(cut, call, found.oracle, found.fault)
-    assert whole.fault is not None
-    return Blamed(graph, calls[-1][1], whole.oracle, whole.fault)
+        found = _part(whole, graph, outputs, examine) if outputs else None
+        if found is not None:
+            return found
+    return None
+
+
+def _part(blamed: Blamed, graph: Graph, outputs: Sequence[Ref], examine: Examine) -> Blamed | None:
+    """Return what is wrong with the part of `graph` that `outputs` depend on, if anything is.
+
+    `graph` has the nodes of the blamed one, so the wrong element is looked up in it.
+    """
+    try:
+        place = blamed.at(outputs, graph)
+    except ValueError:
+        return None
+    cut = graph.cut(outputs)
+    found = examine(cut, at=place) if cut.leaves else None
+    return Blamed(cut, found.oracle, found.fault) if found and found.fault else None
 
 
 def _is_single(graph: Graph) -> bool:
@@ -134,9 +172,9 @@ def _input_to_blame(blamed: Blamed, examine: Examine) -> tuple[str, Blamed]:
     subject = Subject.of(blamed.graph)
     for name in names:
         held = _hold_all_but(name, blamed.graph, subject)
-        found = examine(held) if held.leaves else None
-        if found is not None and found.fault is not None:
-            return name, Blamed(held, held.calls[-1][1], found.oracle, found.fault)
+        found = _part(blamed, held, held.outputs, examine)
+        if found is not None:
+            return name, found
     return "", blamed
 
 
@@ -147,4 +185,4 @@ def _hold_all_but(name: str, graph: Graph, subject: Subject) -> Graph:
         other: arg if other == name else replace_refs(arg, subject.value)
         for other, arg in call.args.items()
     }
-    return graph.with_call(index, Call(call.op, args)).cut(graph.outputs)
+    return graph.with_call(index, Call(call.op, args))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gradfuzz.finding import AGREED, Fault, Outcome
 from gradfuzz.graph import Graph
 from gradfuzz.oracles import always, numeric
+from gradfuzz.oracles.numeric import Place
 from gradfuzz.subject import Subject
 
 
@@ -21,13 +22,16 @@ class Examination:
         return self.outcome.fault
 
 
-def examine(graph: Graph, *, repeat: bool = False) -> Examination:
+def examine(graph: Graph, *, repeat: bool = False, at: Place | None = None) -> Examination:
     """Ask each oracle about `graph`; `repeat` demands that the gradient is taken twice.
 
-    Raises `ForwardError` where the graph does not run.
+    `at` limits the question about values to one element of one leaf.  Raises `ForwardError`
+    where the graph does not run.
     """
     subject = Subject.of(graph)
     outcome = always.examine(subject, repeat=repeat)
     if outcome is not AGREED:
         return Examination(always.NAME, outcome)
+    if at is not None:
+        return Examination(numeric.NAME, numeric.examine_at(subject, at))
     return Examination(numeric.NAME, numeric.examine(subject))

@@ -123,18 +123,23 @@ class Graph:
     def cut(self, outputs: Iterable[Ref]) -> "Graph":
         """Return what `outputs` depend on, renumbered, with them as its outputs."""
         outputs = tuple(outputs)
+        live = self.live(outputs)
+        place = {old: new for new, old in enumerate(live)}
+
+        def move(ref: Ref) -> Ref:
+            return Ref(place[ref.node], ref.output)
+
+        nodes = tuple(_with_refs(self.nodes[i], move) for i in live)
+        return Graph(nodes, tuple(move(ref) for ref in outputs))
+
+    def live(self, outputs: Iterable[Ref]) -> list[int]:
+        """Return the numbers of the nodes that `outputs` depend on, as `cut` keeps them."""
         live = {ref.node for ref in outputs}
         for index in range(max(live), -1, -1):
             node = self.nodes[index]
             if index in live and isinstance(node, Call):
                 live.update(ref.node for ref in node.inputs)
-        place = {old: new for new, old in enumerate(sorted(live))}
-
-        def move(ref: Ref) -> Ref:
-            return Ref(place[ref.node], ref.output)
-
-        nodes = tuple(_with_refs(self.nodes[i], move) for i in sorted(live))
-        return Graph(nodes, tuple(move(ref) for ref in outputs))
+        return sorted(live)
 
     def with_call(self, index: int, call: Call) -> "Graph":
         """Return the graph with another call at `index`."""

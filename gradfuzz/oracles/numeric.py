@@ -21,6 +21,9 @@ from gradfuzz.subject import Subject
 
 NAME = "numeric"
 
+# A leaf of a graph and the position of an element in it, flattened.
+Place = tuple[int, int]
+
 # So many wrong elements of a graph's leaves are looked at, the rest is not told.
 MOST_COLUMNS = 64
 # With so few columns, each is looked at at once.
@@ -43,6 +46,15 @@ def examine(subject: Subject) -> Outcome:
     if outcome is AGREED and direction.is_wrong_by_itself(along):
         return faulty("value", direction.evidence(along))
     return outcome
+
+
+def examine_at(subject: Subject, place: Place) -> Outcome:
+    """Compare the derivatives by one element of one leaf."""
+    try:
+        return Column(subject, *place).examine()
+    except GradientError as error:
+        fault = fault_of_raising(error)
+        return faulty(fault.kind, fault.evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,24 +130,20 @@ def _by_element(subject: Subject) -> Outcome:
     """Compare the elements of the Jacobian, a column at a time, where a difference differs."""
     positions = [(leaf, i) for leaf, x in enumerate(subject.primals) for i in range(x.size)]
 
-    def is_wrong(group: Sequence[tuple[int, int]]) -> bool:
+    def is_wrong(group: Sequence[Place]) -> bool:
         return Direction.of(subject, _only(subject.tangents, group)).differs()
 
     columns = wrong_ones(positions, is_wrong, MOST_COLUMNS, known_wrong=True)
     unknown = inconclusive("too many elements") if len(columns) == MOST_COLUMNS else None
     for leaf, element in columns:
-        try:
-            outcome = Column(subject, leaf, element).examine()
-        except GradientError as error:
-            fault = fault_of_raising(error)
-            return faulty(fault.kind, fault.evidence)
+        outcome = examine_at(subject, (leaf, element))
         if outcome.fault is not None:
             return outcome
         unknown = unknown or (outcome if outcome is not AGREED else None)
     return unknown or AGREED
 
 
-def _only(tangents: Sequence[Array], group: Sequence[tuple[int, int]]) -> list[Array]:
+def _only(tangents: Sequence[Array], group: Sequence[Place]) -> list[Array]:
     """Return the tangents with all elements but those of `group` at rest."""
     found = [np.zeros_like(tangent) for tangent in tangents]
     for leaf, element in group:
