@@ -55,19 +55,14 @@ class Subject:
         return epsilon(self.linearisation.values)
 
     @cached_property
-    def rng(self) -> np.random.Generator:
-        """The random numbers of this examination."""
-        return np.random.default_rng(self.digest)
-
-    @cached_property
     def tangents(self) -> list[Array]:
         """A random tangent of each leaf."""
-        return tangents(self.primals, self.rng)
+        return tangents(self.primals, np.random.default_rng([self.digest, 0]))
 
     @cached_property
     def weights(self) -> Array:
         """A random cotangent, flattened, of shape (m,)."""
-        return cotangent(self.outputs, self.kept, self.rng)
+        return cotangent(self.outputs, self.kept, np.random.default_rng([self.digest, 1]))
 
     @cached_property
     def gradients(self) -> Gradients:

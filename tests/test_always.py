@@ -80,6 +80,16 @@ def test_a_gradient_that_raises_where_an_output_is_infinite_is_not_told():
     assert report.verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_gradient_that_raises_at_a_kink_or_an_infinite_slope_is_not_told():
+    def wrong(right, op, cotangent):
+        raise ValueError("not there")
+
+    for op, argument in (("Sqrt", "x"), ("Relu", "features")):
+        with planted_gradient(op, wrong):
+            report = check(one_call(op, [0.0, 1.0], **{argument: Ref(0)}))
+        assert report.verdict is Verdict.INCONCLUSIVE
+
+
 def test_a_fault_in_a_chain_is_blamed_on_its_op():
     def wrong(right, op, cotangent):
         raise ValueError("of all things")

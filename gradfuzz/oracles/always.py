@@ -10,6 +10,7 @@ from gradfuzz.analytic import GradientError, Gradients, linearise
 from gradfuzz.evaluate import first_line
 from gradfuzz.finding import AGREED, Evidence, Fault, Outcome, Verdict, inconclusive
 from gradfuzz.graph import Array
+from gradfuzz.numeric.slopes import slopes
 from gradfuzz.subject import Subject
 
 NAME = "always"
@@ -34,13 +35,21 @@ def examine(subject: Subject, *, repeat: bool) -> Outcome:
     try:
         gradients = subject.gradients
     except GradientError as error:
-        if np.isfinite(subject.outputs).all():
+        if _has_derivative(subject):
             return Outcome(Verdict.DISAGREE, fault_of_raising(error))
-        return inconclusive("the gradient raised where an output is infinite")
+        return inconclusive("the gradient raised where there may be none")
     fault = _form(subject, gradients) or _mutation(subject)
     if fault is None and (repeat or subject.digest % REPEAT_EVERY == 0):
         fault = _repetition(subject, gradients)
     return AGREED if fault is None else Outcome(Verdict.DISAGREE, fault)
+
+
+def _has_derivative(subject: Subject) -> bool:
+    """Return whether the function is finite, and smooth along a random direction."""
+    if not np.isfinite(subject.outputs).all():
+        return False
+    measured = slopes(subject.line(subject.tangents, subject.kept), subject.epsilon)
+    return bool(measured.conclusive(measured.centre, subject.epsilon).all())
 
 
 def _form(subject: Subject, gradients: Gradients) -> Fault | None:
