@@ -24,9 +24,9 @@ class Subject:
     """One graph at its point.
 
     `outputs` are all outputs, flattened, of shape (m,); `kept` says which can be
-    differentiated.  `digest` is a number that depends on the values of the leaves alone and
-    seeds every random choice, so that the same graph gets the same verdict.  `deadline` ends the
-    examination, on the monotonic clock.
+    differentiated.  `digest` is a number that depends on the ops and the values of the leaves
+    and seeds every random choice, so that the same graph gets the same verdict.  `deadline` ends
+    the examination, on the monotonic clock.
     """
 
     program: Program
@@ -44,7 +44,8 @@ class Subject:
         primals = graph.primals
         linearisation = linearise(program, primals)
         outputs = flatten(linearisation.outputs)
-        digest = crc32(b"".join(primal.tobytes() for primal in primals))
+        ops = "".join(call.op for _, call in graph.calls)
+        digest = crc32(ops.encode() + b"".join(primal.tobytes() for primal in primals))
         deadline = time.monotonic() + SECONDS
         kept = regular(outputs)
         return cls(program, primals, linearisation, outputs, kept, digest, deadline)
@@ -76,8 +77,7 @@ class Subject:
 
     def value(self, ref: Ref) -> Array:
         """Return the tensor at an edge."""
-        found: Array = self.linearisation.values[ref.node][ref.output].numpy()
-        return found
+        return np.asarray(self.linearisation.values[ref.node][ref.output].numpy())
 
     def is_real(self, ref: Ref) -> bool:
         """Return whether the tensor at an edge is one that can be differentiated."""

@@ -60,8 +60,8 @@ class Builder:
 
     def build(self) -> Graph | None:
         """Return the graph of all that nothing reads, or None where nothing real comes out."""
-        read = {ref.node for node in self._nodes if isinstance(node, Call) for ref in node.inputs}
-        outputs = [ref for i, refs in self._sinks.items() if i not in read for ref in refs]
+        read = {ref for node in self._nodes if isinstance(node, Call) for ref in node.inputs}
+        outputs = [ref for refs in self._sinks.values() for ref in refs if ref not in read]
         if not outputs:
             return None
         return Graph(tuple(self._nodes), tuple(outputs)).cut(outputs)

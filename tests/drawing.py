@@ -12,6 +12,7 @@ from gradfuzz.strategies.graphs import graphs
 from gradfuzz.strategies.modes import MODES, Mode
 
 THOROUGH = hypothesis.settings(max_examples=400, deadline=None, database=None, derandomize=True)
+BRIEF = hypothesis.settings(THOROUGH, max_examples=60)
 
 
 def graphs_of(
@@ -22,14 +23,19 @@ def graphs_of(
     return graphs(focus, run=call, others=CATALOGUE.entries, around=around, modes=modes)
 
 
-def simplest(strategy: st.SearchStrategy[Graph], op: str, kind: str = "value") -> Finding:
+def simplest(
+    strategy: st.SearchStrategy[Graph],
+    op: str,
+    kind: str = "value",
+    settings: hypothesis.settings = THOROUGH,
+) -> Finding:
     """Return the simplest finding that blames `op` with a fault of `kind`."""
 
     def blames(graph: Graph) -> bool:
         finding = check(graph).finding
         return finding is not None and (finding.bucket.op, finding.bucket.kind) == (op, kind)
 
-    graph = hypothesis.find(strategy, blames, settings=THOROUGH)
+    graph = hypothesis.find(strategy, blames, settings=settings)
     finding = check(graph).finding
     assert finding is not None
     return finding

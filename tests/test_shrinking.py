@@ -48,9 +48,9 @@ def test_a_convolution_wrong_in_its_filter_shrinks_to_one_pixel():
     with planted_gradient("Conv2D", wrong):
         finding = simplest(graphs_of("Conv2D", around=1), "Conv2D")
     assert str(finding.graph) == (
-        "%0 = leaf float64[1, 1, 1, 1] [[[[0.125]]]]\n"
-        "%1 = leaf float64[1, 1, 1, 1] [[[[0.0]]]]\n"
-        "%2 = Conv2D(strides=[1, 1, 1, 1], padding='SAME', input=%0, filter=%1)"
+        "%0 = leaf float64[1, 1, 1, 1] [[[[1.0]]]]\n"
+        "%1 = Conv2D(strides=[1, 1, 1, 1], padding='SAME', "
+        "input=float64[1, 1, 1, 1] [[[[1.0]]]], filter=%0)"
     )
 
 
@@ -60,10 +60,10 @@ def test_a_wrong_cholesky_shrinks_to_one_call_on_one_element():
     assert str(finding.graph) == ("%0 = leaf float64[1, 1] [[1.0]]\n%1 = Cholesky(input=%0)")
 
 
-def test_a_gradient_of_none_shrinks_to_one_leaf_read_twice():
+def test_a_gradient_of_none_shrinks_to_one_leaf():
     def wrong(right, op, cotangent):
         return None, right(op, cotangent)[1]
 
     with planted_gradient("Mul", wrong):
         finding = simplest(graphs_of("Mul", around=2), "Mul", kind="none")
-    assert str(finding.graph) == "%0 = leaf float64[] 0.125\n%1 = Mul(x=%0, y=%0)"
+    assert str(finding.graph) == "%0 = leaf float64[] 0.125\n%1 = Mul(x=%0, y=float64[] 0.125)"

@@ -8,7 +8,7 @@ from gradfuzz.finding import Verdict
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.runtime import tf
 from tests.build import chain, ints, one_call
-from tests.planted import planted_gradient
+from tests.planted import one_element_times, planted_gradient
 
 X, Y = Ref(0), Ref(1)
 
@@ -65,9 +65,6 @@ LOOK_ALIKES = {
         "IsotonicRegression", np.zeros((1, 4)), input=X, output_dtype="float64"
     ),
     "the middle of five equals": one_call("NthElement", np.zeros(5), input=X, n=np.int32(2)),
-    "singular values of nothing": one_call(
-        "Svd", np.zeros((4, 2)), input=X, compute_uv=True, full_matrices=False
-    ),
     "top 3 of five equals": one_call("TopKV2", np.zeros(5), input=X, k=np.int32(3)),
     "top 3 of twelve equals": one_call("TopKV2", np.zeros(12), input=X, k=np.int32(3)),
     "top 3 of three equals": one_call("TopKV2", [0.0, 0.0, 0.0], input=X, k=np.int32(3)),
@@ -110,6 +107,9 @@ UNTOLD = {
         Call("Neg", {"x": X}),
         Call("Relu", {"features": Ref(2)}),
         Call("Sub", {"x": Ref(1), "y": Ref(3)}),
+    ),
+    "singular values of nothing": one_call(
+        "Svd", np.zeros((4, 2)), input=X, compute_uv=True, full_matrices=False
     ),
     "a loss below what rounding shows": one_call(
         "SparseSoftmaxCrossEntropyWithLogits", [[1.0, -40.0]], features=X, labels=ints(0)
@@ -175,6 +175,18 @@ def test_a_gradient_outside_the_slopes_of_a_kink_is_found():
     assert finding is not None
     assert finding.evidence.kink
     assert (finding.evidence.low, finding.evidence.high) == pytest.approx((0, 1))
+
+
+@pytest.mark.parametrize(
+    ("op", "argument", "kink"), [("Abs", "x", 0.0), ("Relu", "features", 0.0), ("Floor", "x", 2.0)]
+)
+def test_a_kink_or_jump_in_one_element_hides_no_fault_in_another(op, argument, kink):
+    leaf = [0.5, 0.75, 1.25, 1.5, 1.75, 2.25, 2.5, kink]
+    nodes = (Leaf(np.array(leaf)), Call(op, {argument: X}), Call("Tanh", {"x": X}))
+    with planted_gradient("Tanh", one_element_times(1.2)):
+        finding = check(Graph(nodes, (Ref(1), Ref(2)))).finding
+    assert finding is not None
+    assert str(finding.bucket) == "Tanh.x value (numeric)"
 
 
 def test_blame_names_the_op_behind_a_chain_and_its_input():

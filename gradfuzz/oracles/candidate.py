@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradfuzz.analytic import GradientError, linearise, row_of_jacobian
+from gradfuzz.errors import ForwardError
 from gradfuzz.finding import Outcome, inconclusive
 from gradfuzz.numeric import neighbourhood
 from gradfuzz.numeric.judge import ROUNDING_UNITS
@@ -103,8 +104,8 @@ class Candidate:
             moved = [(x * factor).astype(x.dtype) for x in self.subject.primals]
             try:
                 row = row_of_jacobian(linearise(self.subject.program, moved), output)[leaf]
-            except GradientError:
+            except (GradientError, ForwardError):
                 return False
             found.append(self.analytic if row is None else float(row.flat[element]) * self.unit)
-        spread = max(abs(value - self.analytic) for value in found)
+        spread = np.abs(np.array(found) - self.analytic).max()
         return not self._gap() > CONDITION_MARGIN * spread

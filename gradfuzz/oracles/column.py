@@ -52,12 +52,23 @@ class Column:
         """
         if self.is_none:
             return np.zeros(len(self.rows))
+        found = self._numeric.copy()
         with np.errstate(all="ignore"):
-            found, _ = difference(self._line(self._unit, self.subject.kept), self.subject.epsilon)
-            found = found / self._unit
-            for row in wrong_ones(range(len(self.rows)), self._differs(found), MOST_ROWS):
+            for row in self._wrong_rows[:MOST_ROWS]:
                 found[row] = self._pulled([row]) / self._weights[row]
         return found
+
+    @cached_property
+    def _wrong_rows(self) -> list[int]:
+        """The rows in which a difference sees a fault, one more than are looked at."""
+        return wrong_ones(range(len(self.rows)), self._differs(self._numeric), MOST_ROWS + 1)
+
+    @cached_property
+    def _numeric(self) -> Array:
+        """The derivatives by a difference, (m,)."""
+        with np.errstate(all="ignore"):
+            found, _ = difference(self._line(self._unit, self.subject.kept), self.subject.epsilon)
+            return np.asarray(found / self._unit)
 
     @property
     def _unit(self) -> float:
@@ -115,6 +126,8 @@ class Column:
     def _examine_in(self, unit: float, *, from_afar: bool = False) -> Outcome:
         judged = self._judge(unit)
         told = (judged.agree | judged.disagree).all()
+        if not self.is_none:
+            told &= len(self._wrong_rows) <= MOST_ROWS
         if from_afar:
             # From there a smooth bend looks like a kink, which would excuse too much.
             told &= judged.smooth.all()

@@ -40,7 +40,8 @@ def examine(subject: Subject) -> Outcome:
     if sum(primal.size for primal in subject.primals) <= FEW_COLUMNS:
         return _by_element(subject)
     along = direction.judge()
-    if along.agree.all():
+    # At a kink or a jump of one element, the sum would agree whatever the others are.
+    if (along.agree & along.smooth).all():
         return AGREED
     outcome = _by_element(subject)
     if outcome is AGREED and direction.is_wrong_by_itself(along):
@@ -133,9 +134,9 @@ def _by_element(subject: Subject) -> Outcome:
     def is_wrong(group: Sequence[Place]) -> bool:
         return Direction.of(subject, _only(subject.tangents, group)).differs()
 
-    columns = wrong_ones(positions, is_wrong, MOST_COLUMNS, known_wrong=True)
-    unknown = inconclusive("too many elements") if len(columns) == MOST_COLUMNS else None
-    for leaf, element in columns:
+    columns = wrong_ones(positions, is_wrong, MOST_COLUMNS + 1, known_wrong=True)
+    unknown = inconclusive("too many elements") if len(columns) > MOST_COLUMNS else None
+    for leaf, element in columns[:MOST_COLUMNS]:
         outcome = examine_at(subject, (leaf, element))
         if outcome.fault is not None:
             return outcome
