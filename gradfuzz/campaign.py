@@ -19,7 +19,7 @@ from gradfuzz.check import check
 from gradfuzz.corpus import Corpus
 from gradfuzz.evaluate import Run, call
 from gradfuzz.events import FindingDropped, FindingSaved, Listener, RoundStarted
-from gradfuzz.finding import Bucket, Finding
+from gradfuzz.finding import Bucket, Finding, Verdict
 from gradfuzz.graph import Graph
 from gradfuzz.round import Clock, Found, Round
 from gradfuzz.runtime import environment
@@ -85,7 +85,7 @@ class Campaign:
             clock=self.clock,
         )
         for bucket, found in round_.run().items():
-            if self._save_shrunk(files[bucket], found, seed):
+            if self._save_shrunk(files.get(bucket), found, seed):
                 self.known.add(bucket)
 
     def _shrinking(self) -> float:
@@ -98,18 +98,29 @@ class Campaign:
     def _save_first(
         self, files: dict[Bucket, Path], seed: int, graph: Graph, finding: Finding
     ) -> None:
-        files[finding.bucket] = path = self.corpus.save(_case(finding, graph, seed))
+        case = _case(finding, graph, seed)
+        if self.corpus.holds(case):
+            # Somebody's: it may guard against the return of this very bug.
+            return
+        files[finding.bucket] = path = self.corpus.save(case)
         self.listen(FindingSaved(finding, path, shrunk=False))
 
-    def _save_shrunk(self, first: Path, found: Found, seed: int) -> bool:
-        """Replace the case by its shrunk form; drop it and return False if it does not repeat."""
+    def _save_shrunk(self, first: Path | None, found: Found, seed: int) -> bool:
+        """Save the shrunk form in the place of the `first`; drop it if it does not repeat.
+
+        Returns whether it was saved.
+        """
         bucket = found.simplest.bucket
-        again = check(found.simplest.graph, repeat=bucket.kind == "unrepeatable").finding
+        report = check(found.simplest.graph, repeat=bucket.kind == "unrepeatable")
+        # What cannot be told again, for want of time, is not refuted.
+        again = found.simplest if report.verdict is Verdict.INCONCLUSIVE else report.finding
         if again is None or again.bucket != bucket:
-            self.corpus.remove(first)
+            if first is not None:
+                self.corpus.remove(first)
             self.listen(FindingDropped(bucket))
             return False
-        path = self.corpus.replace(first, _case(again, found.first, seed))
+        case = _case(again, found.first, seed)
+        path = self.corpus.save(case) if first is None else self.corpus.replace(first, case)
         self.listen(FindingSaved(again, path, shrunk=True))
         return True
 

@@ -118,6 +118,11 @@ class Corpus:
             _write(path, text)
         return path
 
+    def holds(self, case: Case) -> bool:
+        """Return whether a case of the same graph and bucket is there already."""
+        with _writing(self.path):
+            return self._place(case)[1] is not None
+
     def replace(self, old: Path, case: Case) -> Path:
         """Save a case in the place of the file `old`, and return its file."""
         path = self.save(case)

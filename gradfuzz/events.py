@@ -49,7 +49,7 @@ class FindingDropped:
 
 @dataclass(frozen=True)
 class RoundFailed:
-    """Hypothesis gave up on an op: its entry draws too slowly or is rejected too often."""
+    """A round ended early: its entry draws too slowly, or gradfuzz itself failed on a graph."""
 
     op: str
     reason: str

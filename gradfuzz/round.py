@@ -9,7 +9,7 @@ from hypothesis.errors import FailedHealthCheck, Flaky, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from gradfuzz.check import check
-from gradfuzz.errors import ForwardError, GradfuzzError
+from gradfuzz.errors import CaseFileError, ForwardError, GradfuzzError
 from gradfuzz.events import CaseChecked, CaseRejected, Listener, RoundFailed
 from gradfuzz.finding import Bucket, Finding
 from gradfuzz.graph import Graph
@@ -81,17 +81,14 @@ class Round:
 
         try:
             cases()
-        except EXPECTED:
-            pass
-        except BaseExceptionGroup as several:
-            _require_all_expected(several)
         except (FailedHealthCheck, Unsatisfiable) as reason:
             self.listen(RoundFailed(self.op, str(reason).splitlines()[0]))
-        except GradfuzzError:
-            raise
-        # A fault of our own on one graph must not end a night: it is told, and the next op goes on.
-        except Exception as fault:  # noqa: BLE001
-            self.listen(RoundFailed(self.op, f"gradfuzz itself failed: {fault!r}"[:200]))
+        except BaseExceptionGroup as several:
+            for failure in several.exceptions:
+                self._tell(failure)
+        # Whatever ends a run is sorted out in one place.
+        except BaseException as failure:  # noqa: BLE001
+            self._tell(failure)
         if self._broken is not None:
             raise self._broken
         return self.found
@@ -111,9 +108,25 @@ class Round:
         if finding is not None and finding.bucket not in self.known:
             self._new(graph, finding)
 
+    def _tell(self, failure: BaseException) -> None:
+        """Raise what must end the campaign; tell of a fault of our own on one graph.
+
+        The latter must not end a night.  A run is flaky where a failure did not repeat, which
+        the campaign looks into itself.
+        """
+        if isinstance(failure, (RoundOverError, NewBucketError, Flaky)):
+            return
+        if isinstance(failure, GradfuzzError) or not isinstance(failure, Exception):
+            raise failure
+        self.listen(RoundFailed(self.op, f"gradfuzz itself failed: {failure!r}"[:200]))
+
     def _announce(self, graph: Graph, finding: Finding) -> None:
         try:
             self.on_new(graph, finding)
+        except CaseFileError as error:
+            self.known.add(finding.bucket)
+            self.listen(RoundFailed(self.op, f"{finding.bucket} cannot be saved: {error}"))
+            raise RoundOverError from error
         except GradfuzzError as error:
             # Hypothesis would take it for one more failing case, and shrink it.
             self._broken = error
@@ -135,14 +148,3 @@ class Round:
         found = self.found[finding.bucket]
         found.offer(finding)
         raise found.error(str(finding.bucket))
-
-
-# How a Hypothesis run may end, alone or several at once.  It is flaky where a failure did not
-# repeat, which the campaign looks into itself.
-EXPECTED = (RoundOverError, NewBucketError, Flaky)
-
-
-def _require_all_expected(several: BaseExceptionGroup[BaseException]) -> None:
-    others = several.split(EXPECTED)[1]
-    if others is not None:
-        raise others
