@@ -17,6 +17,8 @@ from gradfuzz.durations import parse_budget
 from gradfuzz.errors import GradfuzzError
 
 WRONG_USAGE = 2
+# What a parser of flags raises: typer brings its own copy of click and names only one of them.
+WRONG_FLAGS: Any = typer.BadParameter.__base__
 NO_TENSORFLOW = (
     "TensorFlow: not installed, should be one of the extras gradfuzz[tensorflow], gradfuzz[cpu] "
     "or gradfuzz[nightly], as in: pip install 'gradfuzz[cpu]'"
@@ -31,6 +33,8 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except GradfuzzError as error:
             message = str(error)
+        except WRONG_FLAGS as error:
+            message = f"{error.format_message()} (see --help)"
         except ModuleNotFoundError as error:
             if error.name != "tensorflow":
                 raise
