@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from gradfuzz.campaign import Campaign
-from gradfuzz.casefile import Expect
+from gradfuzz.casefile import Expect, dumps
 from gradfuzz.corpus import Corpus
 from gradfuzz.errors import StorageError
 from gradfuzz.evaluate import Run
@@ -406,3 +406,29 @@ def test_a_fault_of_the_engine_is_told_and_the_campaign_goes_on(
     events = run(corpus, SMOOTH)
     reasons = {event.reason for event in events if isinstance(event, RoundFailed)}
     assert reasons == {"gradfuzz itself failed: ZeroDivisionError('a fault')"}
+
+
+def test_two_faults_of_the_engine_in_one_round_do_not_end_the_campaign(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(graph: Graph, *, repeat: bool) -> None:
+        if graph.primals[0][0] > 0:
+            raise KeyError("one fault")
+        raise ZeroDivisionError("another")
+
+    monkeypatch.setattr("gradfuzz.round.check", broken)
+    events = run(corpus, SMOOTH, "Tanh")
+    assert any(isinstance(event, RoundFailed) for event in events)
+    assert sum(isinstance(event, RoundStarted) for event in events) > 1
+
+
+def test_a_case_that_guards_against_a_return_is_never_replaced(corpus: Corpus) -> None:
+    with planted_gradient("Tanh", lambda right, op, u: 1.5 * right(op, u)):
+        run(corpus, SMOOTH, "Tanh")
+    [path] = corpus.case_files()
+    guard = replace(corpus.load(path), expect=Expect.PASSES, link="a link", note="a note")
+    path.write_text(dumps(guard))
+    with planted_gradient("Tanh", lambda right, op, u: 1.5 * right(op, u)):
+        run(corpus, SMOOTH, "Tanh")
+    kept = corpus.load(path)
+    assert (kept.expect, kept.link, kept.note) == (Expect.PASSES, "a link", "a note")

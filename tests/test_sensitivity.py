@@ -1,13 +1,20 @@
 """A gradient wrong by a millionth in one element is caught, and blamed on the right input."""
 
+from pathlib import Path
+
 import hypothesis
 import pytest
 from hypothesis import strategies as st
 
 from gradfuzz.check import check
+from gradfuzz.corpus import Corpus
+from gradfuzz.strategies.catalogue import CATALOGUE
 from gradfuzz.strategies.modes import PLAIN_MODE
 from tests.drawing import BRIEF, graphs_of, simplest
 from tests.planted import one_element_times, planted_gradient
+
+# What is really wrong in TensorFlow.
+KNOWN = Corpus(Path(__file__).parent.parent / "corpus", CATALOGUE.ops).known_buckets()
 
 # Each op with its first differentiable input, over all families.
 PLANTED = {
@@ -65,6 +72,6 @@ def test_the_right_gradient_is_not_reported(op):
     @hypothesis.given(graphs_of(op, modes=st.just(PLAIN_MODE)))
     def agrees(graph):
         finding = check(graph).finding
-        assert finding is None or finding.bucket.kind != "value", finding
+        assert finding is None or finding.bucket in KNOWN, finding
 
     agrees()

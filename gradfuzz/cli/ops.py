@@ -11,8 +11,7 @@ from rich.text import Text
 from gradfuzz.catalogue import Catalogue, all_ops, load_catalogues
 from gradfuzz.cli.tables import titled
 from gradfuzz.cli.terminal import one_line, terminal, write_json
-from gradfuzz.errors import UsageError
-from gradfuzz.registry import function, registered_gradients
+from gradfuzz.registry import is_available, registered_gradients
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,11 @@ def _coverage(catalogues: Sequence[Catalogue]) -> Coverage:
     registered = set(registered_gradients())
     entries = Counter(entry.op for c in catalogues for entry in getattr(c, "entries", ()))
     names = sorted(all_ops(catalogues))
-    rows = [OpRow(op, entries[op] or None, _is_in_tensorflow(op),
+    rows = [OpRow(op, entries[op] or None, is_available(op),
                   None if "." in op else op in registered) for op in names]  # fmt: skip
     excluded = {op: why for c in reversed(catalogues) for op, why in c.excluded.items()}
     missing = sorted(registered - {*names, *excluded})
     return Coverage(rows, dict(sorted(excluded.items())), missing, len(registered))
-
-
-def _is_in_tensorflow(op: str) -> bool:
-    try:
-        function(op)
-    except UsageError:
-        return False
-    return True
 
 
 def _show(console: Console, found: Coverage, *, missing: bool) -> None:

@@ -14,8 +14,6 @@ from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.cli.tables import case_table
 from gradfuzz.cli.terminal import one_line, terminal, write_json
 from gradfuzz.errors import StorageError, UsageError
-
-# Named anew for `show`, which looks for it here.
 from gradfuzz.replay import Replayed, Status, case_files, replay_one
 
 STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}

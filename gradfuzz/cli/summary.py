@@ -51,7 +51,9 @@ def show_summary(console: Console, summary: Summary) -> None:
         count = sum(tally.dropped.values())
         console.print(f"Dropped, as they did not repeat: {count} disagreements.")
     if tally.failed:
-        console.print(one_line(f"Rounds that ended early: {', '.join(sorted(tally.failed))}.", "yellow"))
+        console.print(
+            one_line(f"Rounds that ended early: {', '.join(sorted(tally.failed))}.", "yellow")
+        )
     _next(console, summary)
 
 
