@@ -100,6 +100,8 @@ LOOK_ALIKES = {
 
 # Points at which nothing can be said, and why.
 UNTOLD = {
+    "stairs seen from afar": one_call("TruncateDiv", 3e8, 1.0, x=X, y=Y),
+    "stairs between two steps": one_call("TruncateDiv", 3e8, 1.7, x=X, y=Y),
     "division by 0 is 0": one_call("DivNoNan", 10.0, 0.0, x=X, y=Y),
     "kinks that cancel": chain(
         0.0,
