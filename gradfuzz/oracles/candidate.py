@@ -73,7 +73,7 @@ class Candidate:
     def _is_staircase(self) -> bool:
         """Return whether the function is constant over steps that should move it by many ulps."""
         slope, base = abs(self.low + self.high) / 2, self.line.at(0.0)
-        if slope == 0:
+        if slope == 0 or self.kink:
             return False
         step = ULPS * self.subject.epsilon * max(1.0, abs(float(base[0])) / slope)
         if not step < 2.0**-12:
