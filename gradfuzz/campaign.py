@@ -29,7 +29,7 @@ PASSES = 3
 # ... with rounds of so many seconds at least and at most.
 SHORTEST_ROUND, LONGEST_ROUND = 0.1, 20.0
 # The calls around the one in focus, in turn by pass: single calls find most bugs, and fastest.
-AROUND = (0, 0, 2)
+AROUND = (0, 0, 3)
 # Shrinking a finding is given this part of the budget, within bounds in seconds.
 SHRINKING = 1 / 100
 SHORTEST_SHRINKING, LONGEST_SHRINKING = 1.0, 30.0

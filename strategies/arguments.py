@@ -81,7 +81,7 @@ class Real:
             for ref in scope.graph.reals
             for found in matches(self.pattern, scope.graph.shape(ref), scope.dims)
         ]
-        if not fits or not scope.choose(MOSTLY):
+        if not fits or not scope.choose(st.booleans()):
             return None
         ref, found = scope.choose(st.sampled_from(fits))
         scope.dims.adopt(found)

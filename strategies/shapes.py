@@ -74,9 +74,9 @@ def _draw_axis(draw: st.DrawFn, axis: str, dims: Dims, sides: Sides) -> Shape:
 def _draw_run(draw: st.DrawFn, name: str, dims: Dims, sides: Sides) -> Shape:
     if name not in dims.runs:
         run: list[int] = []
-        # One choice a turn, not a drawn count: Hypothesis can then delete any one axis.
-        while len(run) < MOST_AXES_IN_A_RUN and (side := draw(st.none() | sides)) is not None:
-            run.append(side)
+        # One boolean a turn, not a drawn count: Hypothesis can then delete any one axis.
+        while len(run) < MOST_AXES_IN_A_RUN and draw(st.booleans()):
+            run.append(draw(sides))
         dims.runs[name] = tuple(run)
     return dims.runs[name]
 

@@ -48,9 +48,9 @@ def test_a_convolution_wrong_in_its_filter_shrinks_to_one_pixel():
     with planted_gradient("Conv2D", wrong):
         finding = simplest(graphs_of("Conv2D", around=1), "Conv2D")
     assert str(finding.graph) == (
-        "%0 = leaf float64[1, 1, 1, 1] [[[[1.0]]]]\n"
-        "%1 = Conv2D(strides=[1, 1, 1, 1], padding='SAME', "
-        "input=float64[1, 1, 1, 1] [[[[1.0]]]], filter=%0)"
+        "%0 = leaf float64[1, 1, 1, 1] [[[[0.125]]]]\n"
+        "%1 = leaf float64[1, 1, 1, 1] [[[[0.0]]]]\n"
+        "%2 = Conv2D(strides=[1, 1, 1, 1], padding='SAME', input=%0, filter=%1)"
     )
 
 

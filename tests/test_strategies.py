@@ -186,7 +186,7 @@ def test_what_bugs_are_made_of_is_drawn_often(
 
 
 def test_diamonds_and_chains_occur_among_other_calls() -> None:
-    found = drawn(graphs_of("Mul", around=2))
+    found = drawn(graphs_of("Mul", around=3))
     assert sum(map(has_diamond, found)) / len(found) >= 0.05
     assert sum(map(is_chained, found)) / len(found) >= 0.2
 
@@ -208,10 +208,10 @@ def test_an_op_has_at_most_so_many_calls_around_it() -> None:
 @pytest.mark.parametrize("op", ["Mul", "Log", "MatMul", "Split", "Cholesky", "SparseAdd"])
 def test_no_node_is_dead_and_the_outputs_are_what_nothing_reads(op: str) -> None:
     for graph in drawn(graphs_of(op, around=2), 100):
-        read = {ref.node for _, call in graph.calls for ref in call.inputs}
-        sinks = {ref.node for ref in graph.outputs}
+        read = {ref for _, call in graph.calls for ref in call.inputs}
+        sinks = set(graph.outputs)
         assert sinks.isdisjoint(read)
-        assert sinks | read == set(range(len(graph.nodes)))
+        assert {ref.node for ref in sinks | read} == set(range(len(graph.nodes)))
         assert len(set(graph.outputs)) == len(graph.outputs)
 
 
