@@ -6,7 +6,7 @@ import pytest
 
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.corpus import Corpus
-from gradfuzz.replay import replay
+from gradfuzz.replay import Status, replay
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 OPS = set(all_ops(load_catalogues()))
@@ -16,7 +16,9 @@ OPS = set(all_ops(load_catalogues()))
 @pytest.mark.parametrize("path", Corpus(CORPUS).case_files(), ids=lambda path: path.stem)
 def test_a_case_does_what_is_expected_of_it(path):
     [replayed] = replay([path], OPS)
-    assert replayed.status.expected, replayed.message
+    # Memory that was never written holds by chance what it should, now and then.
+    by_chance = "unrepeatable" in path.stem and replayed.status is Status.FIXED
+    assert replayed.status.expected or by_chance, replayed.message
 
 
 @pytest.mark.parametrize("path", Corpus(CORPUS).case_files(), ids=lambda path: path.stem)
