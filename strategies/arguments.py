@@ -15,11 +15,25 @@ from hypothesis import strategies as st
 from gradfuzz.graph import Array, Ref
 from gradfuzz.strategies.builder import Builder
 from gradfuzz.strategies.domains import ANY, Domain
-from gradfuzz.strategies.modes import Mode
+from gradfuzz.strategies.modes import Elements, Mode
 from gradfuzz.strategies.shapes import Dims, Shape, draw_shape, matches
 
-# True three times in four; shrinks to False.
-MOSTLY = st.sampled_from((False, True, True, True))
+# What a new leaf is made of.  It is one choice, the same in each mode, which shrinks best.
+NEW = (
+    Elements.INSIDE,
+    Elements.MIXED,
+    Elements.SAME,
+    Elements.MIXED,
+    Elements.SAME,
+    Elements.MIXED,
+    Elements.SAME,
+    Elements.INSIDE,
+)
+# Half of the primals are earlier tensors, where some fit.
+NEW_OR_EARLIER = (*NEW, *[None] * len(NEW))
+# An output of a call stands twice among the tensors to read, and so often once it is read:
+# chains and diamonds are made of those.
+FRESH, AGAIN = 2, 4
 
 
 @dataclass(frozen=True)
@@ -65,38 +79,50 @@ class Real:
     strict: bool = False
 
     def draw(self, scope: Scope) -> Ref:
-        earlier = self._earlier(scope)
-        if earlier is not None:
-            return self.domain.lift(scope.graph, earlier) if self.domain.lift else earlier
-        shape = scope.shape(self.pattern)
-        thin = self.domain.thin and shape[-1] != 1
-        leaf = scope.graph.leaf(self._new(scope, shape, thin=thin).astype(self.dtype))
-        return self.domain.lift(scope.graph, leaf) if thin and self.domain.lift else leaf
+        fits = self._earlier(scope)
+        elements = scope.choose(st.sampled_from(NEW_OR_EARLIER if fits else NEW))
+        if elements is not None:
+            return self._new(scope, elements)
+        return self._fit(scope, *scope.choose(st.sampled_from(fits)))
 
-    def _earlier(self, scope: Scope) -> Ref | None:
+    def _earlier(self, scope: Scope) -> list[tuple[Ref, Dims]]:
+        """Return the tensors that fit, each with the sizes it implies and as often as it weighs."""
         if self.strict and self.domain.inside and not self.domain.lift:
-            return None
-        fits: list[tuple[Ref, Dims]] = [
+            return []
+        return [
             (ref, found)
             for ref in scope.graph.reals
             for found in matches(self.pattern, scope.graph.shape(ref), scope.dims)
+            for _ in range(_weight(scope.graph, ref))
         ]
-        if not fits or not scope.choose(st.booleans()):
-            return None
-        ref, found = scope.choose(st.sampled_from(fits))
-        scope.dims.adopt(found)
-        if scope.graph.dtype(ref) != self.dtype:
-            return scope.graph.call("Cast", x=ref, DstT=self.dtype)
-        return ref
 
-    def _new(self, scope: Scope, shape: Shape, *, thin: bool) -> Array:
+    def _fit(self, scope: Scope, ref: Ref, found: Dims) -> Ref:
+        scope.dims.adopt(found)
+        scope.graph.take(ref)
+        if scope.graph.dtype(ref) != self.dtype:
+            ref = scope.graph.call("Cast", x=ref, DstT=self.dtype)
+        return self.domain.lift(scope.graph, ref) if self.domain.lift else ref
+
+    def _new(self, scope: Scope, elements: Elements) -> Ref:
+        shape = scope.shape(self.pattern)
+        thin = self.domain.thin and shape[-1] != 1
+        leaf = scope.graph.leaf(self._value(scope, shape, elements, thin=thin).astype(self.dtype))
+        return self.domain.lift(scope.graph, leaf) if thin and self.domain.lift else leaf
+
+    def _value(self, scope: Scope, shape: Shape, elements: Elements, *, thin: bool) -> Array:
         if thin:
             return scope.mode.array(scope.choose, shape)
         on_edges = scope.mode.edges and not self.strict and not self.domain.thin
-        if on_edges and scope.choose(MOSTLY):
-            return scope.mode.edge_array(scope.choose, shape, self.domain.edges)
+        if on_edges and elements is not Elements.INSIDE:
+            return scope.mode.edge_array(scope.choose, shape, self.domain.edges, elements)
         value = scope.mode.array(scope.choose, shape)
         return self.domain.inside(value) if self.domain.inside else value
+
+
+def _weight(graph: Builder, ref: Ref) -> int:
+    if graph.is_leaf(ref):
+        return 1
+    return AGAIN if graph.is_taken(ref) else FRESH
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class Builder:
         self._nodes: list[Node] = []
         self._values: list[tuple[Any, ...]] = []
         self._sinks: dict[int, tuple[Ref, ...]] = {}
+        self._taken: set[Ref] = set()
 
     @property
     def reals(self) -> list[Ref]:
@@ -32,6 +33,18 @@ class Builder:
         leaves = [Ref(i) for i, node in enumerate(self._nodes) if isinstance(node, Leaf)]
         outputs = [ref for sinks in self._sinks.values() for ref in sinks]
         return [ref for ref in [*leaves, *outputs] if self.dtype(ref) in REAL_DTYPES]
+
+    def take(self, ref: Ref) -> None:
+        """Note that a call, if only the one that is being drawn, reads this tensor."""
+        self._taken.add(ref)
+
+    def is_taken(self, ref: Ref) -> bool:
+        """Return whether something reads this tensor already."""
+        return ref in self._taken
+
+    def is_leaf(self, ref: Ref) -> bool:
+        """Return whether this is a primal."""
+        return isinstance(self._nodes[ref.node], Leaf)
 
     def shape(self, ref: Ref) -> Shape:
         """Return the shape of a tensor."""

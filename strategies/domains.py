@@ -21,7 +21,7 @@ from gradfuzz.strategies.builder import Builder
 Inside = Callable[[Array], Array]
 Lift = Callable[[Builder, Ref], Ref]
 
-TAILS = (20.0, -20.0, 40.0, -40.0, 700.0, -700.0)
+TAILS = (20.0, -20.0, 40.0, -40.0, 100.0, -100.0, 700.0, -700.0)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ special values, at extreme magnitudes or where every bit of the value counts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from hypothesis import strategies as st
@@ -29,12 +30,22 @@ MAGNITUDES = st.builds(
     st.integers(-8, 8),
 )
 
-# Few different values, so that two of them are often equal; shrinks to 0.
-TIED = st.sampled_from((0.0, 1.0, -1.0, 2.0))
+# On edges half of the elements take few different values, so that two are often equal.
+TIES = (0.0, 1.0, -1.0, 2.0)
+EIGHTHS = tuple(sorted((k / 8 for k in range(-16, 17)), key=lambda x: (abs(x), -x)))
+EDGE_ELEMENTS = (*EIGHTHS, *TIES * 8)
 
 # Sizes shrink to 1.
-SMALL_SIDES = st.integers(1, 4)
-SIDES_WITH_EMPTY = st.sampled_from((1, 2, 3, 2, 1, 3, 2, 4, 3, 1, 2, 0))
+SMALL_SIDES = st.sampled_from((1, 2, 3, 4))
+SIDES_WITH_EMPTY = st.sampled_from((1, 2, 3, 4, 2, 1, 3, 2, 3, 1, 2, 0))
+
+
+class Elements(Enum):
+    """What a new leaf holds on edges: elements inside, edges among others, or one edge only."""
+
+    INSIDE = 0
+    MIXED = 1
+    SAME = 2
 
 
 @dataclass(frozen=True)
@@ -57,12 +68,14 @@ class Mode:
         """Draw a float64 array.  Shrinks towards zeros (ones for magnitudes)."""
         return draw_array(draw, shape, self.elements)
 
-    def edge_array(self, draw: st.DrawFn, shape: Shape, edges: Sequence[float]) -> Array:
-        """Draw a float64 array, some or all of its elements from `edges`."""
-        edge = st.sampled_from(edges)
-        if draw(st.booleans()):
-            return np.full(shape, draw(edge))
-        return draw_array(draw, shape, st.one_of(self.elements, edge))
+    def edge_array(
+        self, draw: st.DrawFn, shape: Shape, edges: Sequence[float], elements: Elements
+    ) -> Array:
+        """Draw a float64 array with `edges` among its elements, or one of them everywhere."""
+        if elements is Elements.SAME:
+            return np.full(shape, draw(st.sampled_from(edges)))
+        as_many = tuple(edges) * (len(EDGE_ELEMENTS) // len(edges))
+        return draw_array(draw, shape, st.sampled_from((*EDGE_ELEMENTS, *as_many)))
 
 
 def draw_array(draw: st.DrawFn, shape: Shape, elements: st.SearchStrategy[float]) -> Array:
@@ -72,7 +85,7 @@ def draw_array(draw: st.DrawFn, shape: Shape, elements: st.SearchStrategy[float]
 
 
 PLAIN_MODE = Mode("plain", SHORT)
-EDGE_MODE = Mode("edges", st.one_of(SHORT, TIED), SIDES_WITH_EMPTY, edges=True)
+EDGE_MODE = Mode("edges", st.sampled_from(EDGE_ELEMENTS), SIDES_WITH_EMPTY, edges=True)
 IRREGULAR_MODE = Mode("irregular", IRREGULAR)
 MAGNITUDE_MODE = Mode("magnitudes", MAGNITUDES)
 

@@ -11,15 +11,27 @@ from gradfuzz.strategies.catalogue import CATALOGUE
 from gradfuzz.strategies.graphs import graphs
 from gradfuzz.strategies.modes import MODES, Mode
 
-THOROUGH = hypothesis.settings(max_examples=400, deadline=None, database=None, derandomize=True)
+# No phase "explain": it runs variants of the simplest example, the last of which `find` returns.
+THOROUGH = hypothesis.settings(
+    max_examples=400,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+)
 BRIEF = hypothesis.settings(THOROUGH, max_examples=60)
 
 
 def graphs_of(
-    op: str, *, around: int = 0, modes: st.SearchStrategy[Mode] = MODES
+    op: str,
+    *,
+    around: int = 0,
+    modes: st.SearchStrategy[Mode] = MODES,
+    only: int | None = None,
 ) -> st.SearchStrategy[Graph]:
-    """Graphs of one op of the built-in catalogue."""
+    """Graphs of one op of the built-in catalogue, or of the entry of that number only."""
     focus = [entry for entry in CATALOGUE.entries if entry.op == op]
+    focus = focus if only is None else [focus[only]]
     return graphs(focus, run=call, others=CATALOGUE.entries, around=around, modes=modes)
 
 

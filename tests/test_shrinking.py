@@ -60,14 +60,12 @@ def test_a_wrong_cholesky_shrinks_to_one_call_on_one_element():
     assert str(finding.graph) == ("%0 = leaf float64[1, 1] [[1.0]]\n%1 = Cholesky(input=%0)")
 
 
-def test_a_gradient_of_none_shrinks_to_one_leaf():
+def test_a_gradient_of_none_shrinks_to_two_scalars():
     def wrong(right, op, cotangent):
         return None, right(op, cotangent)[1]
 
     with planted_gradient("Mul", wrong):
         finding = simplest(graphs_of("Mul", around=2), "Mul", kind="none")
-    # Either is as small: what Hypothesis tries first depends on the constants of loaded modules.
-    assert str(finding.graph) in (
-        "%0 = leaf float64[] 0.125\n%1 = Mul(x=%0, y=float64[] 0.125)",
-        "%0 = leaf float64[] 0.0\n%1 = leaf float64[] 0.125\n%2 = Mul(x=%0, y=%1)",
+    assert str(finding.graph) == (
+        "%0 = leaf float64[] 0.0\n%1 = leaf float64[] 0.125\n%2 = Mul(x=%0, y=%1)"
     )

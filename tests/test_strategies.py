@@ -28,10 +28,6 @@ from tests.drawing import THOROUGH, graphs_of
 EVERY_MODE = (PLAIN_MODE, EDGE_MODE, IRREGULAR_MODE, MAGNITUDE_MODE)
 DRAWS = 300
 
-# Hypothesis draws some constants from the modules that happen to be loaded, so that now and then it
-# stops at another graph as small.
-OFTEN = pytest.mark.xfail(strict=False, reason="open: falls short now and then")
-
 
 def drawn(strategy: st.SearchStrategy[Any], number: int = DRAWS) -> list[Any]:
     """Return so many draws, always the same."""
@@ -71,6 +67,11 @@ def anything(graph: Graph) -> bool:
 
 def has_empty_leaf(graph: Graph) -> bool:
     return any(primal.size == 0 for primal in graph.primals)
+
+
+def log_reads_an_empty_leaf(graph: Graph) -> bool:
+    read = [graph.nodes[each.args["x"].node] for each in calls_of(graph, "Log")]
+    return any(isinstance(node, Leaf) and node.value.size == 0 for node in read)
 
 
 def has_scalar_leaf(graph: Graph) -> bool:
@@ -189,7 +190,6 @@ def test_what_bugs_are_made_of_is_drawn_often(
     assert share(graphs_of(op), condition) >= least
 
 
-@OFTEN
 def test_diamonds_and_chains_occur_among_other_calls() -> None:
     found = drawn(graphs_of("Mul", around=3))
     assert sum(map(has_diamond, found)) / len(found) >= 0.05
@@ -444,6 +444,10 @@ def reads_a_call(graph: Graph) -> bool:
     )
 
 
+# An op may have several entries, and no step of shrinking leads from one to another: the graphs
+# are of the first one, or of this one.
+ENTRY = {"Sum": 1}
+
 TEXTS = [
     ("Tanh", anything, "%0 = leaf float64[] 0.0\n%1 = Tanh(x=%0)"),
     ("Log", anything, "%0 = leaf float64[] 1.0\n%1 = Log(x=%0)"),
@@ -466,7 +470,7 @@ TEXTS = [
         "%1 = leaf float64[1, 1, 1, 1] [[[[0.0]]]]\n"
         "%2 = Conv2D(strides=[1, 1, 1, 1], padding='SAME', input=%0, filter=%1)",
     ),
-    ("Log", has_empty_leaf, "%0 = leaf float64[0]\n%1 = Log(x=%0)"),
+    ("Log", log_reads_an_empty_leaf, "%0 = leaf float64[0]\n%1 = Log(x=%0)"),
     ("Exp", sums_to_1, "%0 = leaf float64[] 1.0\n%1 = Exp(x=%0)"),
     (
         "Sum",
@@ -501,13 +505,12 @@ TEXTS = [
 ]
 
 
-@OFTEN
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("op", "condition", "text"), TEXTS, ids=[f"{op} {c.__name__}" for op, c, _ in TEXTS]
 )
 def test_a_graph_shrinks_to(op: str, condition: Callable[[Graph], bool], text: str) -> None:
-    assert simplest(graphs_of(op, around=2), condition) == text
+    assert simplest(graphs_of(op, around=2, only=ENTRY.get(op, 0)), condition) == text
 
 
 @pytest.mark.slow
