@@ -46,6 +46,8 @@ DILATIONS = Steps("1 dh dw 1")
 STRIDES_3D = Steps("1 sd sh sw 1")
 WINDOW = Windowed(Steps("1 kh kw 1"), "h w", overhang=True)
 WINDOW_3D = Windowed(Steps("1 kd kh kw 1"), "d h w", overhang=True)
+# The kernel of MaxPool3D leaves no output empty.
+WINDOW_INSIDE_3D = Windowed(Steps("1 kd kh kw 1"), "d h w")
 # Gradients of Conv2D with strides and an empty output, and of Conv3D with an empty filter,
 # kill the process.
 IMAGE = Filled("n h w c", Real("n h w c"))
@@ -283,7 +285,7 @@ OPS: tuple[Entry, ...] = (
         strides=STRIDES_3D,
         padding=PADDING,
         input=Sides(0, 3, Real("n d h w c", DISTINCT, SINGLE)),
-        ksize=WINDOW_3D,
+        ksize=WINDOW_INSIDE_3D,
     ),
     op(
         "AvgPoolGrad",
