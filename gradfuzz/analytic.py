@@ -70,12 +70,3 @@ def row_of_jacobian(linearisation: Linearisation, row: int) -> Gradients:
         cotangents.append(hot.astype(np.float64).reshape(output.shape))
         start += size
     return linearisation.vjp(cotangents)
-
-
-def epsilon(values: Sequence[Outputs]) -> float:
-    """Return the rounding unit of the least precise real tensor in a forward pass."""
-    dtypes = {tensor.dtype for outputs in values for tensor in outputs}
-    return max((_EPSILON[dtype] for dtype in dtypes if dtype in _EPSILON), default=2.0**-52)
-
-
-_EPSILON = {tf.float64: 2.0**-52, tf.float32: 2.0**-23, tf.float16: 2.0**-10}

@@ -114,6 +114,11 @@ class Graph:
         """Each call with its number."""
         return [(i, node) for i, node in enumerate(self.nodes) if isinstance(node, Call)]
 
+    @property
+    def is_composed(self) -> bool:
+        """Whether a call is of a function that may be built of several ops: its name has a dot."""
+        return any("." in call.op for _, call in self.calls)
+
     def at(self, primals: Sequence[Array]) -> "Graph":
         """Return the same graph with other values in its leaves."""
         feed = iter(primals)

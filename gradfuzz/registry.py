@@ -7,9 +7,11 @@ registry without being stateful, or in a catalogue that the user installed or lo
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import cache
+from inspect import isclass
 from typing import Any
 
 from gradfuzz.errors import UsageError
+from gradfuzz.layers import as_function
 from gradfuzz.runtime import op_def_registry, ops, tf
 
 
@@ -31,12 +33,12 @@ def _safe_by_registry() -> frozenset[str]:
 
 
 def require_allowed(op: str, catalogue: Collection[str]) -> None:
-    """Raise `UsageError`, naming the nearest known op, unless a graph may call `op`."""
+    """Raise `UsageError` unless a graph may call `op`, with the nearest name for one unknown."""
     if op in catalogue or op in _safe_by_registry():
         return
-    known = {*catalogue, *_safe_by_registry()}
+    hint = "" if is_available(op) else suggestion(op, {*catalogue, *_safe_by_registry()})
     raise UsageError(f"op {op!r}: neither in the catalogue nor a pure op with a registered "
-                     f"gradient{suggestion(op, known)}")  # fmt: skip
+                     f"gradient{hint}")  # fmt: skip
 
 
 def suggestion(op: str, known: Iterable[str]) -> str:
@@ -59,11 +61,15 @@ def is_available(op: str) -> bool:
 def function(op: str) -> Callable[..., Any]:
     """Return what computes `op`: a function of `tf.raw_ops`, or the public one of a dotted name.
 
-    Raises `UsageError` where this TensorFlow has none.
+    A class of `keras.layers` stands for the function of `layers.as_function`.  Raises
+    `UsageError` where this TensorFlow has none.
     """
-    found: Any = tf if "." in op else tf.raw_ops
-    for part in op.removeprefix("tf.").split("."):
+    root, _, path = op.rpartition(".")[0].partition(".")
+    found: Any = {"tf": tf, "keras": tf.keras, "": tf.raw_ops}.get(root)
+    for part in (*filter(None, path.split(".")), op.rpartition(".")[2]):
         found = getattr(found, part, None)
-    if not callable(found):
+    if op.startswith("keras.layers.") and hasattr(found, "stateless_call"):
+        return as_function(found)
+    if not callable(found) or isclass(found):
         raise UsageError(f"op {op!r}: TensorFlow {tf.__version__} has none of that name")
     return found  # type: ignore[no-any-return]  # TensorFlow ships no types

@@ -15,12 +15,20 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # The variable above must be set before this import.
 import tensorflow as tf
 
-# Private, but there since TensorFlow 1: what lists the registered gradients, and the eager core
-# of `tf.constant`, which is nine tenths checks of types that are known here.
+# Private, but there for long: what lists the registered gradients, what tells of every op that
+# runs, and the eager core of `tf.constant`, which is nine tenths checks of types known here.
 from tensorflow.python.eager import context
-from tensorflow.python.framework import constant_op, op_def_registry, ops
+from tensorflow.python.framework import constant_op, op_callbacks, op_def_registry, ops
 
-__all__ = ["constant", "environment", "op_def_registry", "ops", "tf", "use_one_thread"]
+__all__ = [
+    "constant",
+    "environment",
+    "op_callbacks",
+    "op_def_registry",
+    "ops",
+    "tf",
+    "use_one_thread",
+]
 
 
 def constant(array: npt.NDArray[Any]) -> Any:

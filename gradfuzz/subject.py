@@ -8,11 +8,12 @@ from zlib import crc32
 
 import numpy as np
 
-from gradfuzz.analytic import Gradients, Linearisation, epsilon, linearise
+from gradfuzz.analytic import Gradients, Linearisation, linearise
 from gradfuzz.evaluate import Program
 from gradfuzz.graph import Array, Graph, Ref
 from gradfuzz.numeric.line import Line, flatten, regular
 from gradfuzz.numeric.screen import cotangent, tangents
+from gradfuzz.rounding import epsilon, epsilon_within
 from gradfuzz.runtime import tf
 
 # An examination takes a fraction of a second, but for a few functions that loop in Python.  CPU
@@ -54,7 +55,10 @@ class Subject:
     @cached_property
     def epsilon(self) -> float:
         """The rounding unit of the least precise tensor on the way."""
-        return epsilon(self.linearisation.values)
+        linearisation = self.linearisation
+        if self.program.graph.is_composed:
+            return epsilon_within(self.program, linearisation.sources)
+        return epsilon(linearisation.values)
 
     @cached_property
     def tangents(self) -> list[Array]:

@@ -6,6 +6,11 @@ import numpy as np
 
 from gradfuzz.graph import Array
 
+# The rounding unit in which samples are taken, and how many times what an estimate knows of its
+# own error makes a bound.
+EPS = 2.0**-52
+SAFETY = 10.0
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:

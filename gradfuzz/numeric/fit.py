@@ -10,13 +10,11 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from gradfuzz.graph import Array
-from gradfuzz.numeric.estimate import Estimate
+from gradfuzz.numeric.estimate import EPS, SAFETY, Estimate
 
 POINTS = 16
 DEGREE = 9
 SIDE_DEGREE = 5
-SAFETY = 10.0
-EPS = 2.0**-52
 
 # Chebyshev nodes of [-1, 1], rising; the upper half serves the right-hand side.
 NODES: Array = -np.cos((2 * np.arange(POINTS) + 1) * np.pi / (2 * POINTS))

@@ -9,12 +9,10 @@ this is never the only witness.
 import numpy as np
 
 from gradfuzz.graph import Array
-from gradfuzz.numeric.estimate import Estimate
+from gradfuzz.numeric.estimate import EPS, SAFETY, Estimate
 
 FIRST_STEP = 2.0**-2
 COUNT = 10
-SAFETY = 10.0
-EPS = 2.0**-52
 
 STEPS: Array = FIRST_STEP * 2.0 ** -np.arange(COUNT)
 

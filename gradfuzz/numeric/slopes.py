@@ -63,7 +63,7 @@ class Slopes:
 def slopes(line: Line, epsilon: float) -> Slopes:
     """Measure the slopes of `line` at 0.
 
-    Takes 37 evaluations where all outputs are smooth, 69 otherwise.
+    Takes 37 evaluations where the first fit tells all, 16 more for each other width: 69 at most.
     """
     with np.errstate(all="ignore"):
         base = line.at(0.0)
