@@ -18,9 +18,20 @@ import tensorflow as tf
 # Private, but there since TensorFlow 1: what lists the registered gradients, and the eager core
 # of `tf.constant`, which is nine tenths checks of types that are known here.
 from tensorflow.python.eager import context
-from tensorflow.python.framework import constant_op, op_def_registry, ops
+from tensorflow.python.framework import constant_op, op_callbacks, op_def_registry, ops
+from tensorflow.python.util import nest
 
-__all__ = ["constant", "environment", "op_def_registry", "ops", "tf", "use_one_thread"]
+__all__ = [
+    "constant",
+    "context",
+    "environment",
+    "nest",
+    "op_callbacks",
+    "op_def_registry",
+    "ops",
+    "tf",
+    "use_one_thread",
+]
 
 
 def constant(array: npt.NDArray[Any]) -> Any:

@@ -24,7 +24,7 @@ LAYERS = (
     {"oracles"},
     {"examine"},
     {"blame", "convergence"},
-    {"check"},
+    {"check", "functions"},
     {"events"},
     {"round", "replay"},
     {"campaign"},
