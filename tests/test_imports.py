@@ -27,7 +27,7 @@ LAYERS = (
     {"check", "functions"},
     {"events"},
     {"round", "replay"},
-    {"campaign"},
+    {"campaign", "repro"},
     {"durations"},
     {"cli"},
     {"__main__"},

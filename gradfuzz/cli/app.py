@@ -177,3 +177,25 @@ def ops_command(
     with loading():
         from gradfuzz.cli.ops import ops
     raise typer.Exit(ops(as_json=json, missing=missing))
+
+
+@app.command("repro")
+def repro_command(
+    case_file: Annotated[Path, typer.Argument(metavar="CASE_FILE", help="One saved case.")],
+    *,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the text of an issue, the script in it.")
+    ] = False,
+) -> None:
+    """Print a saved case as a script that needs TensorFlow and NumPy alone.
+
+    It prints what is expected and observed, and exits with 1 while the bug is there, 0 once it is
+    gone. With --markdown: an issue ready to file, with title, script, evidence and versions.
+
+    Exit codes: 0 printed, 2 a case file that cannot be read, or has no script.
+
+    Example: [bold]gradfuzz repro corpus/Log-value-0123456789ab.json > bug.py[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.repro import repro
+    raise typer.Exit(repro(case_file, markdown=markdown))
