@@ -12,7 +12,7 @@ LAYERS = (
     {"errors"},
     {"graph"},
     {"finding", "strictjson"},
-    {"arrayjson"},
+    {"arrayjson", "expect"},
     {"graphjson"},
     {"casefile"},
     {"runtime"},

@@ -14,6 +14,7 @@ from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.cli.tables import case_table
 from gradfuzz.cli.terminal import one_line, terminal, write_json
 from gradfuzz.errors import StorageError, UsageError
+from gradfuzz.expect import expect_as_json
 from gradfuzz.replay import Replayed, Status, case_files, replay_one
 
 STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}
@@ -111,7 +112,7 @@ def _case_as_json(replayed: Replayed) -> dict[str, Any]:
         "file": str(replayed.path),
         "status": replayed.status.value,
         "expected": replayed.status.expected,
-        "expect": case.expect.value if case else None,
+        "expect": expect_as_json(case.expect) if case else None,
         "bucket": asdict(case.finding.bucket) if case else None,
         "message": message_of(replayed),
     }
