@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradfuzz.evaluate import Outputs, Program, Tensor, tensors
+from gradfuzz.evaluate import Outputs, Runnable, Tensor
 from gradfuzz.graph import Array
 from gradfuzz.runtime import constant, tf
 
@@ -21,7 +21,7 @@ class GradientError(Exception):
 class Linearisation:
     """A forward pass under a tape, ready for VJPs.
 
-    `values` holds every node's outputs, `outputs` the graph's.
+    `values` holds every node's outputs, `outputs` the graph's.  `tape` recorded the pass.
     """
 
     tape: Any
@@ -39,19 +39,24 @@ class Linearisation:
         seeds = [constant(u.astype(y.dtype.as_numpy_dtype, copy=False)) for u, y in pairs]
         try:
             found = self.tape.gradient(targets, list(self.sources), output_gradients=seeds)
-            return [None if g is None else tf.convert_to_tensor(g).numpy() for g in found]
+            return [None if g is None else _dense(g) for g in found]
         # A gradient function is code under test: whatever it raises is the finding.
         except Exception as raised:
             raise GradientError(type(raised).__name__) from raised
 
 
-def linearise(program: Program, primals: Sequence[Array], *, many: bool = False) -> Linearisation:
+def _dense(gradient: Any) -> Array:
+    sparse = isinstance(gradient, tf.IndexedSlices)
+    return np.asarray(tf.convert_to_tensor(gradient) if sparse else gradient)
+
+
+def linearise(program: Runnable, primals: Sequence[Array], *, many: bool = False) -> Linearisation:
     """Run `program` at `primals` under a tape; `many` allows more than one VJP.
 
     Raises `ForwardError` where an op refuses its arguments.
     """
-    sources = tensors(primals)
-    with tf.GradientTape(persistent=many) as tape:
+    sources = program.place(primals)
+    with program.tape(persistent=many) as tape:
         tape.watch(sources)
         values = program.run_all(sources)
         outputs = program.outputs(values)

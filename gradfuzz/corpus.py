@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from gradfuzz.casefile import BYTES_AT_MOST, Case, Expect, dumps, file_name, loads, long_file_name
+from gradfuzz.casefile import BYTES_AT_MOST, Case, dumps, file_name, loads, long_file_name
 from gradfuzz.errors import CaseFileError, StorageError
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket
 from gradfuzz.registry import require_allowed
+from gradfuzz.runtime import tf
 
 
 def find_case_files(path: Path) -> list[Path]:
@@ -97,10 +99,14 @@ class Corpus:
         return cases, errors
 
     def known_buckets(self) -> set[Bucket]:
-        """Return the buckets of the cases expected to fail; none before the first is saved."""
+        """Return the buckets of the cases expected to fail on this TensorFlow.
+
+        None before the first is saved.
+        """
         with _reading(self.path):
             cases = self.load_all()[0] if self.path.exists() else []
-        return {case.finding.bucket for _, case in cases if case.expect is Expect.FAILS}
+        failing = (case for _, case in cases if case.expect.on(tf.__version__) is Expect.FAILS)
+        return {case.finding.bucket for case in failing}
 
     def save(self, case: Case) -> Path:
         """Write a case, and return its file.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -97,6 +97,37 @@ def first_line(error: BaseException | None) -> str:
     return _WRAPPING.sub("", lines[0])[:200]
 
 
+class Runnable(Protocol):
+    """What can be examined, as a function of its leaves: a graph, or a function of the user's.
+
+    `epsilon` is the rounding unit of what it computes with out of sight of `run_all`, unless it
+    `is_composed`: then nobody has looked.
+    """
+
+    @property
+    def epsilon(self) -> float:
+        """The rounding unit inside."""
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether a function of several ops hides in it, of a precision that is not known."""
+
+    def place(self, primals: Sequence[Array]) -> Sequence[Tensor]:
+        """Return what holds the primals, one each: what `run` takes and a tape can watch."""
+
+    def tape(self, *, persistent: bool) -> Any:
+        """Return a new tape; a persistent one gives more than one gradient."""
+
+    def run(self, sources: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Return the outputs.  Raises `ForwardError` where there are none."""
+
+    def run_all(self, sources: Sequence[Tensor]) -> Sequence[Outputs]:
+        """Return every tensor on the way that is known, the outputs among them."""
+
+    def outputs(self, values: Sequence[Outputs]) -> Sequence[Tensor]:
+        """Return the outputs among all tensors."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A graph made ready to run many times.  The step of a leaf is None."""
@@ -109,6 +140,20 @@ class Program:
         """Prepare `graph`.  Raises `UsageError` for an op that this TensorFlow lacks."""
         steps = (None if isinstance(n, Leaf) else Step.of(n.op, n.args) for n in graph.nodes)
         return cls(graph, tuple(steps))
+
+    @property
+    def epsilon(self) -> float:
+        return 2.0**-52
+
+    @property
+    def is_composed(self) -> bool:
+        return self.graph.is_composed
+
+    def place(self, primals: Sequence[Array]) -> list[Tensor]:
+        return tensors(primals)
+
+    def tape(self, *, persistent: bool) -> Any:
+        return tf.GradientTape(persistent=persistent)
 
     def run(self, primals: Sequence[Tensor]) -> list[Tensor]:
         """Return the tensors of `graph.outputs` at `primals`, one per leaf, in node order."""

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from gradfuzz.casefile import Case, Expect
+from gradfuzz.casefile import Case
 from gradfuzz.check import check
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.errors import GradfuzzError, StorageError
 from gradfuzz.evaluate import first_line
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Report, Verdict
 from gradfuzz.guard import require_small
+from gradfuzz.runtime import tf
 
 # So often is a gradient that differs when taken twice looked at.
 TRIES = 8
@@ -106,7 +108,7 @@ def _check(case: Case) -> Report:
 def _status(case: Case, report: Report) -> Status:
     if report.verdict is Verdict.INCONCLUSIVE:
         return Status.CHANGED
-    if case.expect is Expect.PASSES:
+    if case.expect.on(tf.__version__) is Expect.PASSES:
         return Status.PASSES if report.finding is None else Status.REGRESSED
     if report.finding is None:
         return Status.FIXED

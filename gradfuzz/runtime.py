@@ -19,10 +19,13 @@ import tensorflow as tf
 # runs, and the eager core of `tf.constant`, which is nine tenths checks of types known here.
 from tensorflow.python.eager import context
 from tensorflow.python.framework import constant_op, op_callbacks, op_def_registry, ops
+from tensorflow.python.util import nest
 
 __all__ = [
     "constant",
+    "context",
     "environment",
+    "nest",
     "op_callbacks",
     "op_def_registry",
     "ops",

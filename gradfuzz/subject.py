@@ -1,4 +1,4 @@
-"""The graph under examination: its program, its values at the point, and its random directions."""
+"""What is under examination: its program, its values at the point, and its random directions."""
 
 import time
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from gradfuzz.analytic import Gradients, Linearisation, linearise
-from gradfuzz.evaluate import Program
+from gradfuzz.evaluate import Program, Runnable
 from gradfuzz.graph import Array, Graph, Ref
 from gradfuzz.numeric.line import Line, flatten, regular
 from gradfuzz.numeric.screen import cotangent, tangents
@@ -23,7 +23,7 @@ SECONDS = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """One graph at its point.
+    """One graph, or one function of the user's, at its point.
 
     `outputs` are all outputs, flattened, of shape (m,); `kept` says which can be
     differentiated.  `digest` is a number that depends on the ops and the values of the leaves
@@ -31,7 +31,7 @@ class Subject:
     the examination, in CPU seconds of this process.
     """
 
-    program: Program
+    program: Runnable
     primals: Sequence[Array]
     linearisation: Linearisation
     outputs: Array
@@ -42,13 +42,21 @@ class Subject:
     @classmethod
     def of(cls, graph: Graph) -> "Subject":
         """Run `graph` forward once.  Raises `ForwardError` where it does not run."""
-        program = Program.of(graph)
-        primals = graph.primals
+        ops = "".join(call.op for _, call in graph.calls)
+        return cls.at(Program.of(graph), graph.primals, ops)
+
+    @classmethod
+    def at(
+        cls, program: Runnable, primals: Sequence[Array], name: str, seconds: float = SECONDS
+    ) -> "Subject":
+        """Run `program` forward once at `primals`, and give its examination so many CPU seconds.
+
+        `name` goes into the digest.  Raises `ForwardError` where it does not run.
+        """
         linearisation = linearise(program, primals)
         outputs = flatten(linearisation.outputs)
-        ops = "".join(call.op for _, call in graph.calls)
-        digest = crc32(ops.encode() + b"".join(primal.tobytes() for primal in primals))
-        deadline = time.process_time() + SECONDS
+        digest = crc32(name.encode() + b"".join(primal.tobytes() for primal in primals))
+        deadline = time.process_time() + seconds
         kept = regular(outputs)
         return cls(program, primals, linearisation, outputs, kept, digest, deadline)
 
@@ -56,9 +64,9 @@ class Subject:
     def epsilon(self) -> float:
         """The rounding unit of the least precise tensor on the way."""
         linearisation = self.linearisation
-        if self.program.graph.is_composed:
+        if self.program.is_composed:
             return epsilon_within(self.program, linearisation.sources)
-        return epsilon(linearisation.values)
+        return max(self.program.epsilon, epsilon(linearisation.values))
 
     @cached_property
     def tangents(self) -> list[Array]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from gradfuzz.campaign import Campaign
-from gradfuzz.casefile import Expect, dumps
+from gradfuzz.casefile import dumps
 from gradfuzz.corpus import Corpus
 from gradfuzz.errors import StorageError
 from gradfuzz.evaluate import Run
@@ -26,6 +26,7 @@ from gradfuzz.events import (
     RoundFailed,
     RoundStarted,
 )
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Verdict
 from gradfuzz.graph import Graph, Ref
 from gradfuzz.runtime import tf

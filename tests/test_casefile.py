@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gradfuzz.arrayjson import DTYPES
-from gradfuzz.casefile import _EVIDENCE, Case, Expect, dumps, file_name, loads
+from gradfuzz.casefile import _EVIDENCE, Case, dumps, file_name, loads
 from gradfuzz.errors import CaseFileError, UsageError
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.graphjson import digest, encode_graph
@@ -362,8 +363,10 @@ MEMBERS = (
         ("evidence/low", "NaN", 'evidence.low: "NaN", should be a number, "nan", "inf" or "-inf"'),
         ("evidence/low", True, 'evidence.low: true, should be a number, "nan", "inf" or "-inf"'),
         ("evidence/kink", 0, "evidence.kink: 0, should be true or false"),
-        ("expect", "fail", 'expect: "fail", should be "fails" or "passes"'),
-        ("expect", {}, 'expect: an object, should be "fails" or "passes"'),
+        ("expect", "fail", 'expect: "fail", should be "fails", "passes" or {"fixed_in": …}'),
+        ("expect", {}, "expect: no key 'fixed_in', should be there: fixed_in"),
+        ("expect", {"fixed_in": "2"}, 'expect.fixed_in: "2", should be a version such as "2.18"'),
+        ("expect", {"fixed_in": 2.18}, "expect.fixed_in: 2.18, should be a string"),
         ("link", None, "link: null, should be a string"),
         ("seed", True, "seed: true, should be an integer"),
         ("seed", 1.5, "seed: 1.5, should be an integer"),

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradfuzz.casefile import Case, Expect
+from gradfuzz.casefile import Case
 from gradfuzz.corpus import Corpus
 from gradfuzz.errors import StorageError
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.replay import Replayed, Status, replay

@@ -4,6 +4,7 @@ A command imports its own module when it is called, and TensorFlow with it: help
 errors come at once.
 """
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,6 +56,13 @@ app = typer.Typer(
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout, all else on stderr.")
 ]
+
+
+class Format(Enum):
+    """How the outcome of a replay is printed."""
+
+    TEXT = "text"
+    GITHUB = "github"
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
@@ -124,6 +132,12 @@ def replay_command(
     ] = None,
     *,
     json: Json = False,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML to this file.")
+    ] = None,
+    output_format: Annotated[
+        Format, typer.Option("--format", help="With annotations for GitHub Actions, or without.")
+    ] = Format.TEXT,
 ) -> None:
     """Check saved cases again, and compare each with what it is expected to do.
 
@@ -137,7 +151,29 @@ def replay_command(
     """
     with loading():
         from gradfuzz.cli.replay import replay
-    raise typer.Exit(replay(paths or [Path("corpus")], as_json=json))
+    github = output_format is Format.GITHUB
+    raise typer.Exit(replay(paths or [Path("corpus")], as_json=json, junit=junit, github=github))
+
+
+@app.command("diff")
+def diff_command(
+    before: Annotated[Path, typer.Argument(metavar="A.json", help="The replay before.")],
+    after: Annotated[Path, typer.Argument(metavar="B.json", help="The replay after.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Compare two outputs of [bold]gradfuzz replay --json[/bold]: what a new TensorFlow changed.
+
+    A case that failed and passes is fixed; one that passed and fails broke; one that fails in
+    another way, or cannot be told or replayed any more, changed.
+
+    Exit codes: 0 nothing broke or changed, 1 something did, 2 a file that is no such output.
+
+    Example: [bold]gradfuzz diff tf-2.20.json tf-2.21.json[/bold]
+    """
+    from gradfuzz.cli.diff import diff
+
+    raise typer.Exit(diff(before, after, as_json=json))
 
 
 @app.command("show")
@@ -177,3 +213,25 @@ def ops_command(
     with loading():
         from gradfuzz.cli.ops import ops
     raise typer.Exit(ops(as_json=json, missing=missing))
+
+
+@app.command("repro")
+def repro_command(
+    case_file: Annotated[Path, typer.Argument(metavar="CASE_FILE", help="One saved case.")],
+    *,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the text of an issue, the script in it.")
+    ] = False,
+) -> None:
+    """Print a saved case as a script that needs TensorFlow and NumPy alone.
+
+    It prints what is expected and observed, and exits with 1 while the bug is there, 0 once it is
+    gone. With --markdown: an issue ready to file, with title, script, evidence and versions.
+
+    Exit codes: 0 printed, 2 a case file that cannot be read, or has no script.
+
+    Example: [bold]gradfuzz repro corpus/Log-value-0123456789ab.json > bug.py[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.repro import repro
+    raise typer.Exit(repro(case_file, markdown=markdown))

@@ -19,6 +19,8 @@ NOTHING = 1e-200
 ANALYTIC_NOISE = 1e-9
 # ... and so are this many rounding units of the function's scale.
 ROUNDING_UNITS = 256.0
+# Where those make up this part of the scale, agreement says nothing: half precision.
+BLUNT = 1 / 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,8 @@ def judge(analytic: Array, slopes: Slopes, epsilon: float) -> Judgement:
         sided = ~smooth & right & left & ~jump
         boundary = ~smooth & (right ^ left) & ~jump & _one_side_is_nothing(slopes, right)
         decided = smooth | sided | boundary
-        agree = inside & (decided | (right & left) | (slopes.infinite != 0))
+        sharp = ROUNDING_UNITS * epsilon < BLUNT
+        agree = sharp & inside & (decided | (right & left) | (slopes.infinite != 0))
         outside = ~((analytic >= low - 3 * margin) & (analytic <= high + 3 * margin))
         kink = sided & (high - low > 8 * margin)
     singular = ~smooth & (jump | (slopes.infinite != 0))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from gradfuzz.errors import ForwardError, SlowError
-from gradfuzz.evaluate import Program, Tensor
+from gradfuzz.evaluate import Runnable, Tensor
 from gradfuzz.graph import Array
 from gradfuzz.runtime import constant
 
@@ -27,7 +27,7 @@ class Line:
     `deadline` in CPU seconds of this process.
     """
 
-    program: Program
+    program: Runnable
     primals: Sequence[Array]
     tangents: Sequence[Array]
     kept: Array
