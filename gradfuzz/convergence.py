@@ -76,15 +76,14 @@ def _of_an_element(subject: Subject, leaf: int, element: int, output: int) -> Co
     tangents[leaf].flat[element] = unit
     line = subject.line(tangents, np.arange(subject.outputs.size) == output)
     try:
-        row = row_of_jacobian(subject.linearisation, output)[leaf]
+        row = row_of_jacobian(subject.linearisation, output, subject.outputs.size)[leaf]
         problem = "TensorFlow returned None: no connection" if row is None else ""
         analytic = None if row is None else float(row.flat[element])
     except GradientError as error:
         problem, analytic = fault_of_raising(error).evidence.message, None
     except IndexError:
         problem, analytic = "the gradient has another shape than its leaf", None
-    node = subject.program.graph.leaves[leaf]
-    place = f"output {output} by element {element} of leaf {leaf} (%{node})"
+    place = subject.place(leaf, element, output)
     return _measure(line, unit, subject.epsilon, place, analytic, problem)
 
 

@@ -13,7 +13,9 @@ from gradfuzz.runtime import op_callbacks, tf
 
 _UNITS = {
     tf.float64: 2.0**-52,
+    tf.complex128: 2.0**-52,
     tf.float32: 2.0**-23,
+    tf.complex64: 2.0**-23,
     tf.float16: 2.0**-10,
     tf.bfloat16: 2.0**-7,
 }
@@ -21,7 +23,7 @@ FINEST = _UNITS[tf.float64]
 
 
 def epsilon(values: Sequence[Outputs]) -> float:
-    """Return the rounding unit of the least precise real tensor in a forward pass."""
+    """Return the rounding unit of the least precise tensor of numbers in a forward pass."""
     return coarsest({tensor.dtype for outputs in values for tensor in outputs})
 
 

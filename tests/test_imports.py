@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     {"errors"},
     {"graph"},
-    {"finding", "strictjson"},
+    {"finding", "realview", "strictjson"},
     {"arrayjson"},
     {"graphjson"},
     {"casefile"},
