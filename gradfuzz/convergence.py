@@ -61,7 +61,7 @@ def convergence(graph: Graph, evidence: Evidence) -> Convergence:
     _require_below(leaf, len(subject.primals), "leaf")
     _require_below(element, subject.primals[leaf].size, "element")
     _require_below(output, subject.outputs.size, "output")
-    place = f"output {output} by element {element} of leaf {leaf} (%{graph.leaves[leaf]})"
+    place = subject.place(leaf, element, output)
     return _of_an_element(subject, leaf, element, output, place)
 
 
@@ -79,7 +79,7 @@ def _of_an_element(
     tangents[leaf].flat[element] = unit
     line = subject.line(tangents, np.arange(subject.outputs.size) == output)
     try:
-        row = row_of_jacobian(subject.linearisation, output)[leaf]
+        row = row_of_jacobian(subject.linearisation, output, subject.outputs.size)[leaf]
         problem = "TensorFlow returned None: no connection" if row is None else ""
         analytic = None if row is None else float(row.flat[element])
     except GradientError as error:

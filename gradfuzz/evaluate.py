@@ -9,11 +9,13 @@ import numpy as np
 
 from gradfuzz.errors import ForwardError
 from gradfuzz.graph import Args, Array, Graph, Leaf, Ref, refs_in, replace_refs
+from gradfuzz.realview import from_real_view
 from gradfuzz.registry import function
 from gradfuzz.runtime import constant, tf
 
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
 Outputs = tuple[Tensor, ...]
+Feed = Callable[[Array], Tensor]
 Run = Callable[[str, Args, Sequence[Outputs]], Outputs]
 
 # What TensorFlow raises when an op refuses its arguments: its kernels the first, its Python
@@ -24,12 +26,16 @@ REFUSALS = (tf.errors.OpError, ValueError, TypeError, NotImplementedError, Index
 def call(op: str, args: Args, values: Sequence[Outputs]) -> Outputs:
     """Call one op, reading each `Ref` from `values`, the outputs of every earlier node.
 
+    The output of a leaf that is a variable is the `Leaf` itself.
+
     Raises `ForwardError` where the op refuses its arguments.
     """
     return Step.of(op, args).run([tuple(map(_tensor, outputs)) for outputs in values])
 
 
 def _tensor(value: Any) -> Tensor:
+    if isinstance(value, Leaf):
+        return variable(value.value)
     return value if isinstance(value, tf.Tensor) else constant(value)
 
 
@@ -112,8 +118,15 @@ class Runnable(Protocol):
     def is_composed(self) -> bool:
         """Whether a function of several ops hides in it, of a precision that is not known."""
 
-    def place(self, primals: Sequence[Array]) -> Sequence[Tensor]:
-        """Return what holds the primals, one each: what `run` takes and a tape can watch."""
+    @property
+    def feeds(self) -> Sequence[Feed]:
+        """What makes, of the real view of a primal, what `run` takes and a tape can watch."""
+
+    def is_complex(self, leaf: int) -> bool:
+        """Return whether the primals of a leaf are complex numbers, seen as their parts."""
+
+    def leaf_name(self, leaf: int) -> str:
+        """Return what a leaf is called in messages."""
 
     def tape(self, *, persistent: bool) -> Any:
         """Return a new tape; a persistent one gives more than one gradient."""
@@ -130,16 +143,21 @@ class Runnable(Protocol):
 
 @dataclass(frozen=True)
 class Program:
-    """A graph made ready to run many times.  The step of a leaf is None."""
+    """A graph made ready to run many times.  The step of a leaf is None.
+
+    `feeds` has, for each leaf, what makes the tensor to run with from the real view of a primal.
+    """
 
     graph: Graph
     steps: tuple[Step | None, ...]
+    feeds: tuple[Feed, ...]
 
     @classmethod
     def of(cls, graph: Graph) -> "Program":
         """Prepare `graph`.  Raises `UsageError` for an op that this TensorFlow lacks."""
         steps = (None if isinstance(n, Leaf) else Step.of(n.op, n.args) for n in graph.nodes)
-        return cls(graph, tuple(steps))
+        feeds = (feed_of(n) for n in graph.nodes if isinstance(n, Leaf))
+        return cls(graph, tuple(steps), tuple(feeds))
 
     @property
     def epsilon(self) -> float:
@@ -149,8 +167,11 @@ class Program:
     def is_composed(self) -> bool:
         return self.graph.is_composed
 
-    def place(self, primals: Sequence[Array]) -> list[Tensor]:
-        return tensors(primals)
+    def is_complex(self, leaf: int) -> bool:
+        return self.graph.primals[leaf].dtype.kind == "c"
+
+    def leaf_name(self, leaf: int) -> str:
+        return f"leaf {leaf} (%{self.graph.leaves[leaf]})"
 
     def tape(self, *, persistent: bool) -> Any:
         return tf.GradientTape(persistent=persistent)
@@ -179,6 +200,29 @@ def _output(values: Sequence[Outputs], ref: Ref) -> Tensor:
     return values[ref.node][ref.output]
 
 
-def tensors(primals: Sequence[Array]) -> list[Tensor]:
-    """Return a tensor of each primal; each has memory of its own, so that it cannot change."""
-    return [constant(primal) for primal in primals]
+def feed(program: Runnable, views: Sequence[Array]) -> list[Tensor]:
+    """Return what to run with at primals of these real views, one per leaf.
+
+    Each tensor has memory of its own, so that it cannot change.
+    """
+    return [feed(view) for feed, view in zip(program.feeds, views, strict=True)]
+
+
+def feed_of(leaf: Leaf) -> Feed:
+    """Return what makes a tensor, or the handle of a variable, from the real view of a primal."""
+    if leaf.value.dtype.kind != "c":
+        return variable if leaf.variable else constant
+    return _complex_variable if leaf.variable else _complex_constant
+
+
+def variable(value: Array) -> Tensor:
+    """Return the handle of a new variable, which lives as long as the handle does."""
+    return tf.Variable(value).handle
+
+
+def _complex_constant(view: Array) -> Tensor:
+    return constant(from_real_view(view))
+
+
+def _complex_variable(view: Array) -> Tensor:
+    return variable(from_real_view(view))

@@ -12,17 +12,24 @@ from typing import Any
 from gradfuzz.evaluate import Outputs, Runnable, Tensor
 from gradfuzz.runtime import context, op_callbacks, tf
 
-# The rounding unit of each real dtype.
-UNITS = {tf.float64: 2.0**-52, tf.float32: 2.0**-23, tf.float16: 2.0**-10, tf.bfloat16: 2.0**-7}
+# The rounding unit of each dtype of numbers.
+UNITS = {
+    tf.float64: 2.0**-52,
+    tf.complex128: 2.0**-52,
+    tf.float32: 2.0**-23,
+    tf.complex64: 2.0**-23,
+    tf.float16: 2.0**-10,
+    tf.bfloat16: 2.0**-7,
+}
 
 
 def coarsest(dtypes: Iterable[Any]) -> Any:
-    """Return the least precise of some dtypes, float64 where none is of real numbers."""
+    """Return the least precise of some dtypes, float64 where none is of numbers."""
     return max((d for d in dtypes if d in UNITS), key=lambda d: UNITS[d], default=tf.float64)
 
 
 def epsilon(values: Sequence[Outputs]) -> float:
-    """Return the rounding unit of the least precise real tensor in a forward pass."""
+    """Return the rounding unit of the least precise tensor of numbers in a forward pass."""
     return UNITS[coarsest({tensor.dtype for outputs in values for tensor in outputs})]
 
 

@@ -249,6 +249,19 @@ def test_a_leaf_of_float32_is_given_back(array: Any) -> None:
     assert (found.dtype, bits(found)) == (array.dtype, bits(array))
 
 
+@given(hnp.arrays(np.complex128, 3))
+def test_a_complex_leaf_is_given_back(array: Any) -> None:
+    [found] = round_trip(Graph((Leaf(array),), (Ref(0),))).primals
+    assert (found.dtype, bits(found).tolist()) == (array.dtype, bits(array).tolist())
+
+
+@pytest.mark.parametrize("variable", [False, True])
+def test_a_leaf_stays_a_variable_or_none(*, variable: bool) -> None:
+    [leaf] = round_trip(Graph((Leaf(np.zeros(2), variable),), (Ref(0),))).nodes
+    assert isinstance(leaf, Leaf)
+    assert leaf.variable is variable
+
+
 # The name of the file.
 
 
@@ -511,11 +524,14 @@ def test_what_is_no_complex_number_is_refused(text: str) -> None:
     assert message == f'nodes[2].args.axis.complex64[0]: "{text}", {wanted}'
 
 
+ONE_OF = "should be one of float64, float32, complex128, complex64"
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"float16": [1.0], "shape": [1]}, ": dtype 'float16', should be one of float64, float32"),
-        ({"object": [1.0], "shape": [1]}, ": dtype 'object', should be one of float64, float32"),
+        ({"float16": [1.0], "shape": [1]}, f": dtype 'float16', {ONE_OF}"),
+        ({"object": [1.0], "shape": [1]}, f": dtype 'object', {ONE_OF}"),
         ({"float32": [1e39], "shape": [1]}, ".float32[0]: 1e+39, should be an element of float32"),
         ({"float64": 1.0}, ": no shape, should be an array"),
         ([1.0], ": a list, should be an object"),

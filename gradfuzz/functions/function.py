@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradfuzz.errors import ForwardError, FunctionError
-from gradfuzz.evaluate import Outputs, Tensor, first_line
+from gradfuzz.evaluate import Feed, Outputs, Tensor, feed, first_line
 from gradfuzz.functions.inputs import Arguments, Input, described, subscripted
 from gradfuzz.graph import Array
 from gradfuzz.runtime import nest, tf
@@ -45,8 +45,16 @@ class Function:
         """Return the function of one input alone."""
         return replace(self, moved=(number,))
 
-    def place(self, primals: Sequence[Array]) -> list[Tensor]:
-        return [self.inputs[i].source(x) for i, x in zip(self.moved, primals, strict=True)]
+    @property
+    def feeds(self) -> list[Feed]:
+        return [self.inputs[i].source for i in self.moved]
+
+    def is_complex(self, leaf: int) -> bool:
+        # Complex inputs are made of real ones inside the function.
+        return False
+
+    def leaf_name(self, leaf: int) -> str:
+        return self.inputs[self.moved[leaf]].name
 
     def tape(self, *, persistent: bool) -> Any:
         # Only what is watched: a persistent tape would keep every variable alive.
@@ -71,7 +79,7 @@ class Function:
 
         Raises `FunctionError`, and whatever the function raises.
         """
-        outputs = real_outputs(self.raw(self.place(self.primals)))
+        outputs = real_outputs(self.raw(feed(self, self.primals)))
         return [(name, tensor.numpy()) for name, tensor in outputs]
 
     def raw(self, sources: Sequence[Tensor]) -> Any:

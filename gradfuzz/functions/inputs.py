@@ -14,6 +14,7 @@ import numpy as np
 from gradfuzz.errors import FunctionError
 from gradfuzz.evaluate import Tensor
 from gradfuzz.graph import Array
+from gradfuzz.realview import real_view
 from gradfuzz.runtime import constant, nest, tf
 
 
@@ -40,7 +41,7 @@ class Input:
     @property
     def primal(self) -> Array:
         """The value as a real array."""
-        return real_view(self.value) if self.is_complex else self.value
+        return real_view(self.value)
 
     def weakened(self, dtype: Any) -> "Input":
         """The same input in the precision of `dtype`, if it was given as a Python number."""
@@ -81,11 +82,6 @@ class Input:
 def subscripted(name: str, index: Sequence[Any]) -> str:
     """Return `name[0, 1]`, and the name alone for no index."""
     return f"{name}[{', '.join(str(int(i)) for i in index)}]" if len(index) else name
-
-
-def real_view(value: Array) -> Array:
-    """Return the real and imaginary parts of an array on a new last axis."""
-    return np.stack([value.real, value.imag], axis=-1)
 
 
 def _twin(variable: Any, value: Array) -> Any:

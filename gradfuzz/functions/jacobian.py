@@ -46,8 +46,10 @@ def analytic_jacobians(subject: Subject) -> list[Array]:
     Raises `GradientError`.
     """
     found = [np.zeros((subject.outputs.size, x.size)) for x in subject.primals]
-    for row in range(subject.outputs.size):
-        for jacobian, gradient in zip(found, row_of_jacobian(subject.pullback, row), strict=True):
+    size = subject.outputs.size
+    for row in range(size):
+        gradients = row_of_jacobian(subject.pullback, row, size)
+        for jacobian, gradient in zip(found, gradients, strict=True):
             if gradient is not None:
                 jacobian[row] = gradient.ravel()
     return found

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from gradfuzz.errors import ForwardError, FunctionError
-from gradfuzz.evaluate import Outputs, Tensor, first_line
+from gradfuzz.evaluate import Feed, Outputs, Tensor, first_line
 from gradfuzz.functions.check import DEADLINE
 from gradfuzz.functions.compute import Jacobians, measure
-from gradfuzz.functions.inputs import real_view
 from gradfuzz.graph import Array
+from gradfuzz.realview import from_real_view, real_view
 from gradfuzz.rounding import UNITS
 from gradfuzz.runtime import constant, tf
 from gradfuzz.subject import Subject
@@ -28,7 +28,7 @@ class SessionFunction:
     session: Any
     xs: Sequence[Any]
     y: Any
-    feeds: Mapping[Any, Any]
+    fixed: Mapping[Any, Any]
     seed: Any
     gradients: Sequence[Any]
 
@@ -54,15 +54,23 @@ class SessionFunction:
         # Every op of its graph is in sight.
         return False
 
-    def place(self, primals: Sequence[Array]) -> list[Tensor]:
-        return [constant(primal) for primal in primals]
+    @property
+    def feeds(self) -> list[Feed]:
+        return [constant for _ in self.xs]
+
+    def is_complex(self, leaf: int) -> bool:
+        # Complex tensors are fed with numbers made of real ones.
+        return False
+
+    def leaf_name(self, leaf: int) -> str:
+        return str(self.xs[leaf].name)
 
     def tape(self, *, persistent: bool) -> "SessionTape":
         return SessionTape(self)
 
     def run(self, sources: Sequence[Tensor]) -> list[Tensor]:
         try:
-            return [constant(_real(self.session.run(self.y, self.fed(sources))))]
+            return [constant(real_view(np.asarray(self.session.run(self.y, self.fed(sources)))))]
         except tf.errors.OpError as error:
             raise ForwardError(f"y: {first_line(error)}") from error
 
@@ -75,7 +83,7 @@ class SessionFunction:
     def fed(self, sources: Sequence[Tensor]) -> dict[Any, Any]:
         """Return what is fed: the values of `xs`, and what was given beside them."""
         pairs = zip(self.xs, sources, strict=True)
-        return {**self.feeds, **{x: _unreal(s.numpy(), x.dtype) for x, s in pairs}}
+        return {**self.fixed, **{x: _unreal(s.numpy(), x.dtype) for x, s in pairs}}
 
 
 @dataclass(eq=False)
@@ -103,15 +111,13 @@ class SessionTape:
         fed = {**function.fed(self.sources), function.seed: _unreal(seed.numpy(), function.y.dtype)}
         there = [g for g in function.gradients if g is not None]
         found = iter(function.session.run(there, fed))
-        return [None if g is None else _real(next(found)) for g in function.gradients]
-
-
-def _real(value: Array) -> Array:
-    return real_view(value) if np.iscomplexobj(value) else np.asarray(value)
+        return [
+            None if g is None else real_view(np.asarray(next(found))) for g in function.gradients
+        ]
 
 
 def _unreal(value: Array, dtype: Any) -> Array:
-    return value[..., 0] + 1j * value[..., 1] if dtype.is_complex else value
+    return from_real_view(value) if dtype.is_complex else value
 
 
 def _ancestors(y: Any) -> set[Any]:
@@ -184,7 +190,7 @@ def _primals(xs: Sequence[Any], shapes: Sequence[Any], values: Any) -> list[Arra
         value = rng.random(shape) if values is None else np.asarray(values[number])
         if value.shape != shape:
             raise FunctionError(f"x_init_value: shape {value.shape}, should be x_shape {shape}")
-        found.append(_real(value.astype(dtype)))
+        found.append(real_view(value.astype(dtype)))
     return found
 
 

@@ -45,7 +45,9 @@ class Judgement:
 def judge(analytic: Array, slopes: Slopes, epsilon: float) -> Judgement:
     """Judge `analytic`, of shape (m,), against `slopes` for functions of that rounding unit."""
     with np.errstate(all="ignore"):
-        smooth = slopes.conclusive(slopes.centre, epsilon)
+        jump = (slopes.jump_right != 0) | (slopes.jump_left != 0)
+        # Differences around the point do not see that its own value is another.
+        smooth = slopes.conclusive(slopes.centre, epsilon) & ~jump
         right = slopes.conclusive(slopes.right, epsilon)
         left = slopes.conclusive(slopes.left, epsilon)
         low, high = _range(slopes, smooth, right, left)
@@ -53,7 +55,6 @@ def judge(analytic: Array, slopes: Slopes, epsilon: float) -> Judgement:
         known = smooth | right | left
         inside = known & (analytic >= low - margin) & (analytic <= high + margin)
         inside |= (slopes.infinite != 0) & (analytic == slopes.infinite)
-        jump = (slopes.jump_right != 0) | (slopes.jump_left != 0)
         sided = ~smooth & right & left & ~jump
         boundary = ~smooth & (right ^ left) & ~jump & _one_side_is_nothing(slopes, right)
         decided = smooth | sided | boundary

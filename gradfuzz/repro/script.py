@@ -4,17 +4,18 @@ It prints what is expected and what is observed, and exits with 1 while the bug 
 once it is gone.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gradfuzz.casefile import Case
 from gradfuzz.errors import CaseFileError
-from gradfuzz.evaluate import Program, tensors
+from gradfuzz.evaluate import Outputs, Program, feed
 from gradfuzz.finding import Evidence, Finding
 from gradfuzz.graph import Array, Graph, Leaf, Ref
 from gradfuzz.numeric.screen import scale_of
+from gradfuzz.realview import real_view
 from gradfuzz.repro.literals import array_source, call_source, number_source
 from gradfuzz.repro.templates import FORM, HEAD, MUTATED, RAISES, REPEAT, VALUE
 from gradfuzz.runtime import op_def_registry
@@ -96,9 +97,14 @@ def _single(graph: Graph) -> Iterator[int]:
             if len(outputs) == 1 and not (outputs[0].number_attr or outputs[0].type_list_attr):
                 yield index
             continue
-        values = values or Program.of(graph).run_all(tensors(graph.primals))
+        values = values or _values(graph)
         if len(values[index]) == 1:
             yield index
+
+
+def _values(graph: Graph) -> Sequence[Outputs]:
+    program = Program.of(graph)
+    return program.run_all(feed(program, [real_view(primal) for primal in graph.primals]))
 
 
 def _tail(finding: Finding) -> str:
