@@ -30,7 +30,7 @@ LAYERS = (
     {"round", "replay"},
     {"campaign", "repro"},
     {"durations"},
-    {"cli"},
+    {"cli", "pytest_plugin"},
     {"__main__"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
