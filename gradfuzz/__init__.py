@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         mean_relative_error,
     )
     from gradfuzz.functions.report import GradientReport
+    from gradfuzz.given import given_gradients
 
 __version__ = "0.1.0"
 
@@ -29,6 +30,7 @@ __all__ = [
     "assert_gradients",
     "check_gradients",
     "compute_gradient",
+    "given_gradients",
     "max_error",
     "mean_relative_error",
 ]
@@ -43,6 +45,7 @@ _HOME = {
     "assert_gradients": "gradfuzz.functions.check",
     "check_gradients": "gradfuzz.functions.check",
     "compute_gradient": "gradfuzz.functions.compute",
+    "given_gradients": "gradfuzz.given",
     "max_error": "gradfuzz.functions.compute",
     "mean_relative_error": "gradfuzz.functions.compute",
 }

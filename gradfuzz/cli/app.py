@@ -58,6 +58,27 @@ Json = Annotated[
 ]
 
 
+def _use_files(paths: list[Path]) -> list[Path]:
+    if paths:
+        from gradfuzz.catalogue import use_files
+
+        use_files(paths)
+    return paths
+
+
+OpsFrom = Annotated[
+    list[Path],
+    typer.Option(
+        "--ops-from",
+        metavar="FILE.py",
+        callback=_use_files,
+        default_factory=list,
+        help="Also the ops of the CATALOGUE in this Python file. May be repeated.",
+        show_default=False,
+    ),
+]
+
+
 class Format(Enum):
     """How the outcome of a replay is printed."""
 
@@ -88,6 +109,7 @@ def root(
 @app.command("fuzz")
 def fuzz_command(
     *,
+    ops_from: OpsFrom,
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Seconds, or a time such as 90s, 15m, 8h or 1h30m.")
     ] = "2m",
@@ -131,6 +153,7 @@ def replay_command(
         typer.Argument(metavar="PATH", help="Case files and corpora.", show_default="corpus"),
     ] = None,
     *,
+    ops_from: OpsFrom,
     json: Json = False,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML to this file.")
@@ -180,6 +203,7 @@ def diff_command(
 def show_command(
     case_file: Annotated[Path, typer.Argument(metavar="CASE_FILE", help="One saved case.")],
     *,
+    ops_from: OpsFrom,
     json: Json = False,
 ) -> None:
     """Show one saved case in full, and check it again.
@@ -199,6 +223,7 @@ def show_command(
 @app.command("ops")
 def ops_command(
     *,
+    ops_from: OpsFrom,
     json: Json = False,
     missing: Annotated[
         bool, typer.Option("--missing", help="List the gradients that are not yet covered.")
@@ -219,6 +244,7 @@ def ops_command(
 def repro_command(
     case_file: Annotated[Path, typer.Argument(metavar="CASE_FILE", help="One saved case.")],
     *,
+    ops_from: OpsFrom,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the text of an issue, the script in it.")
     ] = False,
@@ -235,3 +261,36 @@ def repro_command(
     with loading():
         from gradfuzz.cli.repro import repro
     raise typer.Exit(repro(case_file, markdown=markdown))
+
+
+@app.command("check")
+def check_command(
+    target: Annotated[str, typer.Argument(metavar="MODULE:FUNCTION", help="What to check.")],
+    patterns: Annotated[
+        list[str], typer.Argument(metavar="PATTERN", help='A shape for each argument: "*b n".')
+    ],
+    *,
+    max_examples: Annotated[int, typer.Option(min=1, metavar="N", help="So many inputs.")] = 100,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Start the random choices here.",
+            show_default="always the same",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check the gradients of a function of your own, at inputs of the shapes given.
+
+    One name stands for one size: "*b n" is any number of axes and one more, "3" an axis of 3.
+    The simplest inputs at which the gradient is wrong are shown.
+
+    Exit codes: 0 right, 1 wrong, 2 wrong usage, or a function that does not run.
+
+    Example: [bold]gradfuzz check my_module:my_gelu "*b n"[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.check import check
+    raise typer.Exit(check(target, patterns, examples=max_examples, seed=seed, as_json=json))

@@ -32,11 +32,12 @@ Outcomes = Mapping[str, Outcome]
 
 
 class WrongGradientError(AssertionError):
-    """A gradient that is wrong, or of which nothing can be told: `report` says all of it."""
+    """A gradient that is wrong, or of which nothing can be told, at `inputs`: see `report`."""
 
-    def __init__(self, report: GradientReport) -> None:
+    def __init__(self, report: GradientReport, inputs: Sequence[Any]) -> None:
         super().__init__(str(report))
         self.report = report
+        self.inputs = inputs
 
 
 def check_gradients(
@@ -76,7 +77,7 @@ def assert_gradients(
     """
     report = check_gradients(function, *inputs, **options)
     if report.verdict is Verdict.DISAGREE or not (report.ok or allow_inconclusive):
-        raise WrongGradientError(report)
+        raise WrongGradientError(report, inputs)
 
 
 @contextmanager

@@ -99,7 +99,7 @@ class Arguments:
     @classmethod
     def of(cls, function: Callable[..., Any], arguments: Sequence[Any]) -> "Arguments":
         """Take the arguments of one call apart."""
-        named = _parameters(function, len(arguments))
+        named = argument_names(function, len(arguments))
         paths = nest.flatten_with_tuple_paths(tuple(arguments), expand_composites=True)
         names = (_name(named[path[0]], path[1:]) for path, _ in paths)
         return cls(tuple(arguments), tuple(part for _, part in paths), tuple(names))
@@ -171,7 +171,7 @@ def held_variables(variables: Sequence[Any]) -> list[Input]:
     return found
 
 
-def _parameters(function: Callable[..., Any], count: int) -> list[str]:
+def argument_names(function: Callable[..., Any], count: int) -> list[str]:
     """Return a name for each positional argument: its parameter's, or `args[0]`, ….
 
     Raises `FunctionError` where the function does not take so many.

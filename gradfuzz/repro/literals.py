@@ -15,9 +15,15 @@ Name = Callable[[Ref], str]
 def call_source(call: Call, name: Name) -> str:
     """Return a call as source: `tf.raw_ops.Log(x=v0)`; `name` names what an edge reads."""
     function = call.op if "." in call.op else f"tf.raw_ops.{call.op}"
-    function = function if function.startswith("tf.") else f"tf.{function}"
+    function = f"tf.{function}" if function.startswith("keras.") else function
     args = ", ".join(f"{key}={arg_source(arg, name)}" for key, arg in call.args.items())
     return f"{function}({args})"
+
+
+def modules_of(op: str) -> set[str]:
+    """Return the modules that a call needs beside TensorFlow: those of a function of one's own."""
+    root, _, rest = op.partition(".")
+    return {op.rpartition(".")[0]} if rest and root not in ("tf", "keras") else set()
 
 
 def arg_source(arg: Any, name: Name) -> str:

@@ -16,7 +16,7 @@ from gradfuzz.finding import Evidence, Finding
 from gradfuzz.graph import Array, Graph, Leaf, Ref
 from gradfuzz.numeric.screen import scale_of
 from gradfuzz.realview import real_view
-from gradfuzz.repro.literals import array_source, call_source, number_source
+from gradfuzz.repro.literals import array_source, call_source, modules_of, number_source
 from gradfuzz.repro.templates import FORM, HEAD, MUTATED, RAISES, REPEAT, VALUE
 from gradfuzz.runtime import op_def_registry
 
@@ -46,7 +46,9 @@ def _head(case: Case) -> str:
         f"    {names.target(i)} = {names.wrapped(i, call_source(call, names.edge))}"
         for i, call in graph.calls
     ]
+    modules = set().union(*(modules_of(call.op) for _, call in graph.calls))
     return HEAD.format(
+        imports="".join(f"import {module}\n" for module in sorted(modules)),
         title=_docstring(title(case.finding)),
         versions=", ".join(f"{name} {version}" for name, version in case.environment.items()),
         leaves="\n".join(f"    {array_source(leaf)}," for leaf in graph.primals),

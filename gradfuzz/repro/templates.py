@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import tensorflow as tf
-
+{imports}
 LEAVES = [
 {leaves}
 ]
