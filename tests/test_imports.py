@@ -30,6 +30,7 @@ LAYERS = (
     {"round", "replay"},
     {"campaign", "repro", "given"},
     {"durations"},
+    {"report"},
     {"cli", "pytest_plugin"},
     {"__main__"},
 )

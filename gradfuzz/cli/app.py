@@ -294,3 +294,28 @@ def check_command(
     with loading():
         from gradfuzz.cli.check import check
     raise typer.Exit(check(target, patterns, examples=max_examples, seed=seed, as_json=json))
+
+
+@app.command("report")
+def report_command(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a campaign, or a corpus.")
+    ] = Path("corpus"),
+    *,
+    ops_from: OpsFrom,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE.html", help="The page to write.")
+    ] = Path("gradfuzz-report.html"),
+) -> None:
+    """Write one HTML page about a campaign or a corpus, which needs nothing else.
+
+    Findings with their graphs, values, votes and convergence; the gradient functions reached; what
+    was inconclusive; the speed. It can be searched, filtered and sorted.
+
+    Exit codes: 0 written, 2 wrong usage.
+
+    Example: [bold]gradfuzz report corpus -o report.html[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.report import report
+    raise typer.Exit(report(run, output))
