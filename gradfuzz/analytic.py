@@ -81,13 +81,19 @@ def _dense(gradient: Any) -> Array:
     The sum over slices that TensorFlow makes of `IndexedSlices` drops those at negative indices.
     """
     if not isinstance(gradient, tf.IndexedSlices):
-        return np.asarray(gradient)
+        return _array(gradient)
     indices, shape = gradient.indices.numpy(), gradient.dense_shape
     least, most = indices.min(initial=0), indices.max(initial=0)
     if least < 0 or (shape is not None and indices.size and most >= shape[0]):
         count = "unknown" if shape is None else int(shape[0])
         raise IndicesError(f"IndexedSlices: indices from {least} to {most} of {count} slices")
-    return np.asarray(tf.convert_to_tensor(gradient))
+    return _array(tf.convert_to_tensor(gradient))
+
+
+def _array(gradient: Any) -> Array:
+    # NumPy by itself knows no bfloat16.
+    found: Array = gradient.numpy() if isinstance(gradient, tf.Tensor) else np.asarray(gradient)
+    return found
 
 
 def linearise(program: Runnable, primals: Sequence[Array], *, many: bool = False) -> Linearisation:

@@ -45,10 +45,13 @@ def examine(subject: Subject, *, at: Place | None = None) -> Outcome:
 
 
 def _outcomes(subject: Subject, at: Place | None) -> Iterator[Outcome]:
-    yield _mapped(subject.renewed(), at)
     # A Jacobian of complex numbers is of no real function: it takes every output by 1 alone.
-    if subject.has_complex:
-        return
+    if not subject.has_complex:
+        yield from _jacobians(subject, at)
+    yield _mapped(subject.renewed(), at)
+
+
+def _jacobians(subject: Subject, at: Place | None) -> Iterator[Outcome]:
     yield Comparison(subject.renewed(), REVERSE, JACOBIAN, "jacobian").examine(at)
     shapes = [tuple(y.shape) for y in subject.linearisation.outputs]
     if any(has_batch(y, x.shape) for y in shapes for x in subject.primals):
