@@ -1,6 +1,7 @@
 """Every new finding of a long campaign, to be judged one by one, and what was inconclusive.
 
-    .venv/bin/python benchmarks/false_alarms.py [--cases N] [--seed N] [--corpus DIR] [--out DIR]
+    .venv/bin/python benchmarks/false_alarms.py [--cases N] [--seed N] [--oracles ORACLE=N,…]
+                                                [--corpus DIR] [--out DIR]
 
 Runs over the whole catalogue with the buckets of the corpus muted, until N cases were checked.
 What it then prints under "new findings" is either a real fault that the corpus lacks, or a false
@@ -31,6 +32,7 @@ from gradfuzz.corpus import Corpus
 from gradfuzz.errors import GradfuzzError
 from gradfuzz.events import CaseChecked, CaseRejected, Event, FindingSaved, RoundStarted
 from gradfuzz.finding import Bucket
+from gradfuzz.shares import Shares, parse_shares
 
 # The time that one event takes on the campaign's clock, in seconds: about what a case really takes.
 TICK = 0.01
@@ -93,7 +95,9 @@ class Watch:
         return time.monotonic() - self.started
 
 
-def run(watch: Watch, folder: Path, seed: int, known: set[Bucket]) -> None:
+def run(
+    watch: Watch, folder: Path, seed: int, known: set[Bucket], weights: dict[str, float]
+) -> None:
     """Run campaigns until there are enough cases, or Ctrl-C.
 
     The next campaign makes up for the rejected cases of the one before.
@@ -104,7 +108,8 @@ def run(watch: Watch, folder: Path, seed: int, known: set[Bucket]) -> None:
     with stop_on_signals(watch.clock):
         while watch.left > 0 and not watch.clock.stopped:
             budget, clock = watch.left * TICK, watch.clock
-            Campaign(ops, corpus, budget, seed, watch.listen, known, clock=clock).run()
+            shares = Shares(weights)
+            Campaign(ops, corpus, budget, seed, watch.listen, known, shares, clock=clock).run()
             seed += 1
 
 
@@ -168,6 +173,7 @@ def options() -> argparse.Namespace:
     add = parser.add_argument
     add("--cases", type=int, default=20_000, metavar="N", help="stop after so many (20000)")
     add("--seed", type=int, default=1, metavar="N", help="start the random choices here (1)")
+    add("--oracles", default="numeric", metavar="ORACLE=N,…", help="what is asked (numeric)")
     add("--corpus", type=Path, default=Path("corpus"), metavar="DIR", help="known buckets (corpus)")
     add("--out", type=Path, metavar="DIR", help="where findings are saved (a new folder)")
     return parser.parse_args()
@@ -178,12 +184,13 @@ def main() -> int:
     chosen = options()
     folder = chosen.out or Path(tempfile.mkdtemp(prefix="false-alarms-"))
     try:
+        weights = parse_shares([chosen.oracles])
         with loading():
             known = Corpus(chosen.corpus, set(all_ops(load_catalogues()))).known_buckets()
         print(f"seed {chosen.seed}, {chosen.cases} cases, {len(known)} known buckets of "
               f"{chosen.corpus}, findings to {folder}", flush=True)  # fmt: skip
         watch = Watch(chosen.cases, known)
-        run(watch, folder, chosen.seed, known)
+        run(watch, folder, chosen.seed, known, weights)
     except GradfuzzError as error:
         print(f"false_alarms: {error}", file=sys.stderr)
         return 2

@@ -8,7 +8,7 @@ another.  A finding is saved before it is shrunk, and again after.
 import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -18,13 +18,17 @@ from gradfuzz.catalogue import Catalogue
 from gradfuzz.check import check
 from gradfuzz.corpus import Corpus
 from gradfuzz.evaluate import Run, call
-from gradfuzz.events import FindingDropped, FindingSaved, Listener, RoundStarted
+from gradfuzz.events import FindingDropped, FindingSaved, Listener, RoundEnded, RoundStarted
+from gradfuzz.examine import oracles_of
 from gradfuzz.finding import Bucket, Finding, Verdict
 from gradfuzz.graph import Graph
 from gradfuzz.round import Clock, Found, Round
 from gradfuzz.runtime import environment
+from gradfuzz.shares import Shares
+from gradfuzz.vote import vote
 
-# Each op has a round in every pass over the ops; this many passes are to fit in the budget ...
+# Each op has a round in every pass over the ops.  This many passes for each oracle are to fit in
+# the budget ...
 PASSES = 3
 # ... with rounds of so many seconds at least and at most.
 SHORTEST_ROUND, LONGEST_ROUND = 0.1, 20.0
@@ -40,6 +44,7 @@ class Campaign:
     """One run of the fuzzer over `ops` for `budget` seconds.
 
     `seed` decides every choice, except how much fits in the time.  Buckets in `known` pass.
+    `shares` says which oracle a round asks.
     """
 
     ops: Mapping[str, Catalogue]
@@ -48,6 +53,7 @@ class Campaign:
     seed: int
     listen: Listener
     known: set[Bucket] = field(default_factory=set)
+    shares: Shares = field(default_factory=lambda: Shares({"numeric": 1.0}))
     run_op: Run = call
     clock: Clock = time.monotonic
 
@@ -71,7 +77,9 @@ class Campaign:
             number += 1
 
     def _round(self, op: str, around: int, seed: int, end: float) -> None:
-        self.listen(RoundStarted(op))
+        oracles = self.shares.next(op)
+        started = self.clock()
+        self.listen(RoundStarted(op, oracles[0]))
         files: dict[Bucket, Path] = {}
         round_ = Round(
             op,
@@ -82,17 +90,22 @@ class Campaign:
             known=self.known,
             on_new=partial(self._save_first, files, seed),
             listen=self.listen,
+            oracles=oracles,
             clock=self.clock,
         )
         for bucket, found in round_.run().items():
             if self._save_shrunk(files.get(bucket), found, seed):
                 self.known.add(bucket)
+        seconds = self.clock() - started
+        self.shares.spend(op, oracles[0], seconds)
+        self.listen(RoundEnded(op, oracles[0], seconds))
 
     def _shrinking(self) -> float:
         return min(max(self.budget * SHRINKING, SHORTEST_SHRINKING), LONGEST_SHRINKING)
 
     def _slice(self) -> float:
-        share = self.budget / (PASSES * max(1, len(self.ops)))
+        rounds = PASSES * len(self.shares.weights) * max(1, len(self.ops))
+        share = self.budget / rounds
         return min(max(share, SHORTEST_ROUND), LONGEST_ROUND)
 
     def _save_first(
@@ -111,7 +124,9 @@ class Campaign:
         Returns whether it was saved.
         """
         bucket = found.simplest.bucket
-        report = check(found.simplest.graph, repeat=bucket.kind == "unrepeatable")
+        oracles = oracles_of(bucket)
+        repeat = bucket.kind == "unrepeatable"
+        report = check(found.simplest.graph, oracles=oracles, repeat=repeat)
         # What cannot be told again, for want of time, is not refuted.
         again = found.simplest if report.verdict is Verdict.INCONCLUSIVE else report.finding
         if again is None or again.bucket != bucket:
@@ -119,7 +134,7 @@ class Campaign:
                 self.corpus.remove(first)
             self.listen(FindingDropped(bucket))
             return False
-        case = _case(again, found.first, seed)
+        case = _case(replace(again, votes=vote(again)), found.first, seed)
         path = self.corpus.save(case) if first is None else self.corpus.replace(first, case)
         self.listen(FindingSaved(again, path, shrunk=True))
         return True

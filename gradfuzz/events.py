@@ -9,19 +9,33 @@ from gradfuzz.finding import Bucket, Finding, Verdict
 
 @dataclass(frozen=True)
 class RoundStarted:
-    """The campaign turned to an op."""
+    """The campaign turned to an op, with an oracle to ask about it."""
 
     op: str
+    oracle: str = ""
+
+
+@dataclass(frozen=True)
+class RoundEnded:
+    """A round is over, after so many seconds."""
+
+    op: str
+    oracle: str
+    seconds: float
 
 
 @dataclass(frozen=True)
 class CaseChecked:
-    """One graph was checked.  `bucket` names the disagreement, new or known, if it was one."""
+    """One graph was checked.  `bucket` names the disagreement, new or known, if it was one.
+
+    `gap` says that an inconclusive one is so because TensorFlow has no such derivative.
+    """
 
     op: str
     verdict: Verdict
     bucket: Bucket | None = None
     reason: str = ""
+    gap: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,5 +69,13 @@ class RoundFailed:
     reason: str
 
 
-Event = RoundStarted | CaseChecked | CaseRejected | FindingSaved | FindingDropped | RoundFailed
+Event = (
+    RoundStarted
+    | RoundEnded
+    | CaseChecked
+    | CaseRejected
+    | FindingSaved
+    | FindingDropped
+    | RoundFailed
+)
 Listener = Callable[[Event], None]

@@ -10,6 +10,7 @@ from gradfuzz.check import check
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.errors import GradfuzzError, StorageError
 from gradfuzz.evaluate import first_line
+from gradfuzz.examine import oracles_of
 from gradfuzz.expect import Expect
 from gradfuzz.finding import Report, Verdict
 from gradfuzz.guard import require_small
@@ -96,10 +97,12 @@ def _check(case: Case) -> Report:
 
     Such memory holds by chance what it should, now and then.
     """
-    if case.finding.bucket.kind != "unrepeatable":
-        return check(case.finding.graph, repeat=False)
+    graph, bucket = case.finding.graph, case.finding.bucket
+    oracles = oracles_of(bucket)
+    if bucket.kind != "unrepeatable":
+        return check(graph, oracles=oracles)
     for _ in range(TRIES):
-        report = check(case.finding.graph, repeat=True)
+        report = check(graph, oracles=oracles, repeat=True)
         if report.finding is not None:
             break
     return report

@@ -1,7 +1,7 @@
 """A round: one Hypothesis run on one op, for a slice of time."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import hypothesis
@@ -43,11 +43,11 @@ class Found:
 
 @dataclass(eq=False)
 class Round:
-    """Graphs of `strategy`, checked until `end` on the clock, where nothing new turns up.
+    """Graphs of `strategy`, asked about until `end` on the clock, where nothing new turns up.
 
-    Cases in `known` buckets pass.  `on_new` is called with the first case of a new bucket, at
-    once; an error it raises ends the round and is raised again.  From then on, the round ends
-    after `shrinking` seconds, whatever `end` says.
+    `oracles` are what is asked.  Cases in `known` buckets pass.  `on_new` is called with the
+    first case of a new bucket, at once; an error it raises ends the round and is raised again.
+    From then on, the round ends after `shrinking` seconds, whatever `end` says.
     """
 
     op: str
@@ -58,6 +58,7 @@ class Round:
     known: set[Bucket]
     on_new: Callable[[Graph, Finding], None]
     listen: Listener
+    oracles: Sequence[str] = ("numeric",)
     clock: Clock = time.monotonic
     found: dict[Bucket, Found] = field(default_factory=dict)
     _shrinking_ends: float | None = None
@@ -98,13 +99,13 @@ class Round:
         try:
             # A gradient that differs when taken twice is shrunk by taking each one twice.
             repeat = any(bucket.kind == "unrepeatable" for bucket in self.found)
-            report = check(graph, repeat=repeat)
+            report = check(graph, oracles=self.oracles, repeat=repeat)
         except ForwardError:
             self.listen(CaseRejected(self.op))
             hypothesis.reject()
         finding = report.finding
         bucket = finding.bucket if finding else None
-        self.listen(CaseChecked(self.op, report.verdict, bucket, report.reason))
+        self.listen(CaseChecked(self.op, report.verdict, bucket, report.reason, report.gap))
         if finding is not None and finding.bucket not in self.known:
             self._new(graph, finding)
 

@@ -117,6 +117,14 @@ def fuzz_command(
         list[str] | None,
         typer.Option(metavar="OP,OP…", help="Only these ops. May be repeated.", show_default="all"),
     ] = None,
+    oracles: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORACLE=N,…",
+            help="Share the time among these oracles, by weight.",
+            show_default="all",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -143,7 +151,7 @@ def fuzz_command(
     seconds = parse_budget(budget)
     with loading():
         from gradfuzz.cli.fuzz import fuzz
-    raise typer.Exit(fuzz(seconds, ops or [], seed, corpus, as_json=json))
+    raise typer.Exit(fuzz(seconds, ops or [], oracles or [], seed, corpus, as_json=json))
 
 
 @app.command("replay")

@@ -20,14 +20,22 @@ from gradfuzz.durations import format_duration
 from gradfuzz.errors import StorageError, UsageError
 from gradfuzz.events import Event
 from gradfuzz.finding import Bucket
+from gradfuzz.shares import Shares, parse_shares
 
 
 def fuzz(
-    budget: float, names: Sequence[str], seed: int | None, folder: Path, *, as_json: bool
+    budget: float,
+    names: Sequence[str],
+    oracles: Sequence[str],
+    seed: int | None,
+    folder: Path,
+    *,
+    as_json: bool,
 ) -> int:
     """Fuzz for `budget` seconds, print the summary, and return the exit code."""
     catalogues = load_catalogues()
     ops = chosen_ops(_split(names), catalogues)
+    shares = Shares(parse_shares(oracles))
     corpus = Corpus(folder, set(all_ops(catalogues)))
     _require_writable(folder)
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
@@ -37,7 +45,7 @@ def fuzz(
     console.print(one_line(f"{start}with {len(known)} known buckets"), soft_wrap=True)
     tally, clock = Tally(frozenset(known)), StoppableClock()
     teller = _Teller(console, tally, Announcer(console))
-    campaign = Campaign(ops, corpus, budget, seed, teller.listen, known, clock=clock)
+    campaign = Campaign(ops, corpus, budget, seed, teller.listen, known, shares, clock=clock)
     teller.run(campaign, clock, as_json=as_json)
     return 1 if tally.new else 0
 

@@ -10,6 +10,7 @@ from gradfuzz.events import (
     Event,
     FindingDropped,
     FindingSaved,
+    RoundEnded,
     RoundFailed,
     RoundStarted,
 )
@@ -18,12 +19,16 @@ from gradfuzz.finding import Bucket, Finding, Verdict
 
 @dataclass
 class OpTally:
-    """The cases of one op.  `reasons` counts what the inconclusive ones failed on."""
+    """The cases of one op.  `reasons` counts what the inconclusive ones failed on.
+
+    `gaps` counts apart from these what TensorFlow has no derivative for.
+    """
 
     cases: int = 0
     rejected: int = 0
     inconclusive: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    gaps: Counter[str] = field(default_factory=Counter)
 
     @property
     def share(self) -> float:
@@ -44,7 +49,8 @@ class Saved:
 class Tally:
     """The counts of a campaign; `known` are the buckets that it started with.
 
-    `new` has the findings that stand, `hits` the cases in each bucket.
+    `new` has the findings that stand, `hits` the cases in each bucket, `seconds` the time that
+    each oracle took.
     """
 
     known: frozenset[Bucket]
@@ -54,12 +60,15 @@ class Tally:
     dropped: Counter[Bucket] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
     op: str = ""
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def count(self, event: Event) -> None:
         """Take one event into account."""
         match event:
             case RoundStarted():
                 self.op = event.op
+            case RoundEnded():
+                self.seconds[event.oracle] += event.seconds
             case CaseChecked():
                 self._count_case(event)
             case CaseRejected():
@@ -75,7 +84,9 @@ class Tally:
     def _count_case(self, event: CaseChecked) -> None:
         op = self.ops[event.op]
         op.cases += 1
-        if event.verdict is Verdict.INCONCLUSIVE:
+        if event.gap:
+            op.gaps[event.reason] += 1
+        elif event.verdict is Verdict.INCONCLUSIVE:
             op.inconclusive += 1
             op.reasons[event.reason] += 1
         if event.bucket is not None:
