@@ -12,7 +12,7 @@ from typing import Any
 
 from gradfuzz.errors import UsageError
 from gradfuzz.layers import as_function
-from gradfuzz.runtime import op_def_registry, ops, tf
+from gradfuzz.runtime import keras, op_def_registry, ops, tf
 
 
 def registered_gradients() -> list[str]:
@@ -78,7 +78,7 @@ def function(op: str) -> Callable[..., Any]:
 @cache
 def _of_tensorflow(op: str) -> Callable[..., Any]:
     root, _, path = op.rpartition(".")[0].partition(".")
-    found: Any = {"tf": tf, "keras": tf.keras, "": tf.raw_ops}.get(root)
+    found: Any = keras() if root == "keras" else {"tf": tf, "": tf.raw_ops}.get(root)
     for part in (*filter(None, path.split(".")), op.rpartition(".")[2]):
         found = getattr(found, part, None)
     if op.startswith("keras.layers.") and hasattr(found, "stateless_call"):

@@ -39,15 +39,22 @@ FAMILIES = (
     "elementwise",
     "gathers",
     "image",
+    "keras_functions",
+    "keras_layers",
     "linalg",
     "moves",
     "nn",
+    "public_image",
+    "public_math",
+    "public_nn",
+    "public_numpy",
     "reductions",
     "segments",
     "sparse",
     "special",
 )
 OP_TYPES_AT_LEAST = 150
+NAMES_AT_LEAST = 200
 GRAPHS_AN_ENTRY = 40
 FORWARD_SHARE = 0.95
 
@@ -109,6 +116,10 @@ def test_the_catalogue_is_large_and_no_family_is_empty() -> None:
     sizes = {family: len(getattr(families, family).OPS) for family in FAMILIES}
     assert min(sizes.values()) > 0
     assert sum(sizes.values()) == len(CATALOGUE.entries)
+
+
+def test_people_call_many_of_them_by_name() -> None:
+    assert len([name for name in CATALOGUE.ops if "." in name]) >= NAMES_AT_LEAST
 
 
 def test_no_entry_is_written_twice() -> None:
