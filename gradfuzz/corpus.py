@@ -168,8 +168,7 @@ class Corpus:
 
 def _seen_again(known: Case, case: Case) -> Case:
     finding = replace(known.finding, votes=known.finding.votes or case.finding.votes)
-    seen = {"last_seen": case.last_seen, "environment": case.environment}
-    return replace(known, finding=finding, **seen)
+    return replace(known, finding=finding, last_seen=case.last_seen, environment=case.environment)
 
 
 def _read(path: Path) -> str:
