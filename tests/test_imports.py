@@ -17,7 +17,7 @@ LAYERS = (
     {"casefile"},
     {"runtime"},
     {"layers"},
-    {"registry"},
+    {"registry", "gradients_run"},
     {"evaluate"},
     {"analytic", "rounding", "guard", "corpus", "catalogue"},
     {"numeric"},
