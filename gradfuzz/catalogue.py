@@ -4,8 +4,8 @@ The engine knows no op.  A catalogue is found through the entry-point group
 `gradfuzz.catalogue`; the built-in one is simply the first.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from importlib.metadata import entry_points
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
 
 from hypothesis.strategies import SearchStrategy
@@ -36,10 +36,14 @@ class Catalogue(Protocol):
         """Graphs with a call of `op` and up to `around` other calls before and behind it."""
 
 
-def load_catalogues() -> list[Catalogue]:
-    """Return every installed catalogue, the built-in one first."""
+def load_catalogues(sources: Iterable[str] = ()) -> list[Catalogue]:
+    """Return every installed catalogue, the built-in one first, and those of `sources`.
+
+    A source is spelled as an entry point is, "package.module:NAME".
+    """
     found = sorted(entry_points(group=GROUP), key=lambda point: point.name != "builtin")
-    return [point.load() for point in found]
+    others = [EntryPoint(source, source, GROUP) for source in sources]
+    return [point.load() for point in (*found, *others)]
 
 
 def all_ops(catalogues: Sequence[Catalogue]) -> dict[str, Catalogue]:

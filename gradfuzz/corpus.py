@@ -6,7 +6,7 @@ number of writers may share a folder, and any of them may be killed at any insta
 
 import os
 import secrets
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -100,7 +100,7 @@ class Corpus:
         """Return the buckets of the cases expected to fail; none before the first is saved."""
         with _reading(self.path):
             cases = self.load_all()[0] if self.path.exists() else []
-        return {case.finding.bucket for _, case in cases if case.expect is Expect.FAILS}
+        return expected_to_fail(case for _, case in cases)
 
     def save(self, case: Case) -> Path:
         """Write a case, and return its file.
@@ -157,6 +157,11 @@ class Corpus:
             return None
         same_bucket = known.finding.bucket == case.finding.bucket
         return known if same_bucket and file_name(known) == file_name(case) else None
+
+
+def expected_to_fail(cases: Iterable[Case]) -> set[Bucket]:
+    """Return the buckets of those cases that are expected to fail."""
+    return {case.finding.bucket for case in cases if case.expect is Expect.FAILS}
 
 
 def _read(path: Path) -> str:

@@ -41,19 +41,59 @@ class FindingSaved:
 
 
 @dataclass(frozen=True)
-class FindingDropped:
-    """A disagreement did not repeat when the same graph was checked again."""
+class FindingFlaky:
+    """A disagreement did not repeat in a fresh process: it showed `shown` times in `looks` more."""
 
     bucket: Bucket
+    shown: int = 0
+    looks: int = 0
 
 
 @dataclass(frozen=True)
 class RoundFailed:
-    """A round ended early: its entry draws too slowly, or gradfuzz itself failed on a graph."""
+    """A round ended early: its entry draws too slowly, or gradfuzz itself (`own`) failed."""
 
     op: str
     reason: str
+    own: bool = False
 
 
-Event = RoundStarted | CaseChecked | CaseRejected | FindingSaved | FindingDropped | RoundFailed
+@dataclass(frozen=True)
+class RoundEnded:
+    """A round is over; `gradients` are the op types whose gradient function ran meanwhile."""
+
+    op: str
+    gradients: frozenset[str]
+
+
+@dataclass(frozen=True)
+class WorkerDied:
+    """A worker did not survive a case of `op`, by a death, a hang or its hunger for memory.
+
+    `bucket` is what it was found to be; None where the case does not do it again.
+    """
+
+    op: str
+    kind: str
+    bucket: Bucket | None = None
+
+
+@dataclass(frozen=True)
+class StorageFailed:
+    """Something could not be saved, for now: it is kept, and saved when there is room again."""
+
+    reason: str
+
+
+Event = (
+    RoundStarted
+    | CaseChecked
+    | CaseRejected
+    | FindingSaved
+    | FindingFlaky
+    | RoundFailed
+    | RoundEnded
+    | WorkerDied
+    | StorageFailed
+)
 Listener = Callable[[Event], None]

@@ -14,9 +14,11 @@ from gradfuzz.cli.loading import loading
 from gradfuzz.cli.terminal import one_line, terminal
 from gradfuzz.cli.version import versions
 from gradfuzz.durations import parse_budget
-from gradfuzz.errors import GradfuzzError
+from gradfuzz.errors import GradfuzzError, UsageError
+from gradfuzz.server import start_server
 
 WRONG_USAGE = 2
+WORKERS_AT_MOST = 512
 # What a parser of flags raises: typer brings its own copy of click and names only one of them.
 WRONG_FLAGS: Any = typer.BadParameter.__base__
 NO_TENSORFLOW = (
@@ -77,6 +79,15 @@ def root(
     """
 
 
+def _parse_workers(text: str) -> int:
+    """Return a number of workers, 0 for auto."""
+    if text == "auto":
+        return 0
+    if not (text.isdecimal() and text.isascii() and 1 <= int(text[:9]) <= WORKERS_AT_MOST):
+        raise UsageError(f"--workers {text!r}: should be auto or 1 to {WORKERS_AT_MOST}")
+    return int(text)
+
+
 @app.command("fuzz")
 def fuzz_command(
     *,
@@ -99,6 +110,18 @@ def fuzz_command(
     corpus: Annotated[
         Path, typer.Option(metavar="DIR", help="Where findings are saved; what is there is known.")
     ] = Path("corpus"),
+    workers: Annotated[
+        str,
+        typer.Option(metavar="N", help="Processes to fuzz in, or auto: one on each core."),
+    ] = "auto",
+    case_time: Annotated[
+        float,
+        typer.Option(min=1.0, metavar="SECONDS", help="A case that takes more CPU time hangs."),
+    ] = 30.0,
+    memory: Annotated[
+        float,
+        typer.Option(min=0.5, metavar="GIB", help="What a worker may hold."),
+    ] = 3.0,
     json: Json = False,
 ) -> None:
     """Draw random graphs and check their gradients until the budget is spent.
@@ -106,14 +129,21 @@ def fuzz_command(
     A gradient that disagrees with the numeric one is shrunk and saved to the corpus.
     Ctrl-C ends the campaign early, with its summary; nothing that was found is lost.
 
-    Exit codes: 0 nothing new, 1 new findings, 2 wrong usage or a corpus that cannot be written.
+    Each worker is a process of its own. One that a case kills, hangs or fills is replaced, and
+    the case is a finding like any other.
+
+    Exit codes: 0 nothing new, 1 new findings, 2 wrong usage or a corpus that cannot be written,
+    3 gradfuzz itself failed on some graph.
 
     Example: [bold]gradfuzz fuzz --budget 8h --ops MatMul,Cholesky --seed 7[/bold]
     """
-    seconds = parse_budget(budget)
+    seconds, count = parse_budget(budget), _parse_workers(workers)
+    start_server()
     with loading():
-        from gradfuzz.cli.fuzz import fuzz
-    raise typer.Exit(fuzz(seconds, ops or [], seed, corpus, as_json=json))
+        from gradfuzz.cli.fuzz import Options, fuzz
+        from gradfuzz.limits import Limits
+    options = Options(seconds, ops or [], seed, corpus, count, Limits.of(case_time, memory))
+    raise typer.Exit(fuzz(options, as_json=json))
 
 
 @app.command("replay")
@@ -135,6 +165,7 @@ def replay_command(
 
     Example: [bold]gradfuzz replay corpus other/Log-value-0123456789ab.json[/bold]
     """
+    start_server()
     with loading():
         from gradfuzz.cli.replay import replay
     raise typer.Exit(replay(paths or [Path("corpus")], as_json=json))
@@ -155,6 +186,7 @@ def show_command(
 
     Example: [bold]gradfuzz show corpus/Log-value-0123456789ab.json[/bold]
     """
+    start_server()
     with loading():
         from gradfuzz.cli.show import show
     raise typer.Exit(show(case_file, as_json=json))

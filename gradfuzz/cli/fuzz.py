@@ -1,5 +1,6 @@
 """`gradfuzz fuzz`: run a campaign and tell of it."""
 
+import os
 import random
 import tempfile
 from collections.abc import Sequence
@@ -10,35 +11,75 @@ from rich.console import Console
 
 from gradfuzz.campaign import Campaign
 from gradfuzz.catalogue import all_ops, chosen_ops, load_catalogues
-from gradfuzz.cli.interrupt import StoppableClock, stop_on_signals
+from gradfuzz.cli.interrupt import stop_on_signals
 from gradfuzz.cli.live import Announcer, Progress, shown_live
 from gradfuzz.cli.summary import Summary, show_summary, summary_as_json
 from gradfuzz.cli.tally import Tally
-from gradfuzz.cli.terminal import one_line, terminal, write_json
-from gradfuzz.corpus import Corpus
+from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
+from gradfuzz.clock import StoppableClock
+from gradfuzz.corpus import Corpus, expected_to_fail
+from gradfuzz.crew import Workers
 from gradfuzz.durations import format_duration
 from gradfuzz.errors import StorageError, UsageError
 from gradfuzz.events import Event
 from gradfuzz.finding import Bucket
+from gradfuzz.limits import Limits
+from gradfuzz.schedule import Schedule
+from gradfuzz.storage import Storage
+
+# The exit code of a campaign in which gradfuzz itself failed.
+OWN_FAULT = 3
 
 
-def fuzz(
-    budget: float, names: Sequence[str], seed: int | None, folder: Path, *, as_json: bool
-) -> int:
-    """Fuzz for `budget` seconds, print the summary, and return the exit code."""
+@dataclass(frozen=True)
+class Options:
+    """What a campaign is asked for on the command line.
+
+    `workers` is a number of processes, 0 for one on each core; `limits` are those of each.
+    """
+
+    budget: float
+    ops: Sequence[str]
+    seed: int | None
+    corpus: Path
+    workers: int
+    limits: Limits
+
+
+def fuzz(options: Options, *, as_json: bool) -> int:
+    """Fuzz as asked, print the summary, and return the exit code."""
     catalogues = load_catalogues()
-    ops = chosen_ops(_split(names), catalogues)
-    corpus = Corpus(folder, set(all_ops(catalogues)))
-    _require_writable(folder)
-    seed = random.SystemRandom().getrandbits(32) if seed is None else seed
+    ops = sorted(chosen_ops(_split(options.ops), catalogues))
+    corpus = Corpus(options.corpus, set(all_ops(catalogues)))
+    _require_writable(options.corpus)
+    seed = random.SystemRandom().getrandbits(32) if options.seed is None else options.seed
     console = terminal(stderr=as_json)
     known = _known(corpus, console)
-    start = f"seed {seed}, {format_duration(budget)}, {len(ops)} ops, corpus {folder} "
-    console.print(one_line(f"{start}with {len(known)} known buckets"), soft_wrap=True)
+    workers = options.workers or cores()
+    start = ", ".join((f"seed {seed}", format_duration(options.budget), counted(len(ops), "op"),
+                       counted(workers, "worker"), f"corpus {options.corpus}"))  # fmt: skip
+    with_known = f"{start} with {counted(len(known), 'known bucket')}"
+    console.print(one_line(with_known), soft_wrap=True)
     tally, clock = Tally(frozenset(known)), StoppableClock()
     teller = _Teller(console, tally, Announcer(console))
-    campaign = Campaign(ops, corpus, budget, seed, teller.listen, known, clock=clock)
-    teller.run(campaign, clock, as_json=as_json)
+    with tempfile.TemporaryDirectory(prefix="gradfuzz-") as folder:
+        schedule = Schedule(ops, options.budget, seed, workers, set(ops))
+        crew = Workers.of(workers, Path(folder), limits=options.limits)
+        storage = Storage(corpus, teller.listen)
+        campaign = Campaign(schedule, storage, options.budget, teller.listen, crew, clock, known)
+        teller.run(campaign, clock, as_json=as_json)
+    return _exit_code(tally)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _exit_code(tally: Tally) -> int:
+    """Return 1 where something new was found, 3 where gradfuzz itself failed."""
+    if tally.broken:
+        return OWN_FAULT
     return 1 if tally.new else 0
 
 
@@ -55,7 +96,7 @@ class _Teller:
         self.announcer.announce(event)
 
     def run(self, campaign: Campaign, clock: StoppableClock, *, as_json: bool) -> None:
-        progress = Progress(self.tally, campaign.budget, len(campaign.ops), clock)
+        progress = Progress(self.tally, campaign.budget, len(campaign.schedule.ops), clock)
         try:
             with stop_on_signals(clock), shown_live(self.console, progress):
                 campaign.run()
@@ -76,10 +117,10 @@ class _Teller:
     ) -> None:
         summary = Summary(
             self.tally,
-            campaign.corpus.path,
-            campaign.seed,
+            campaign.storage.corpus.path,
+            campaign.schedule.seed,
             campaign.budget,
-            len(campaign.ops),
+            len(campaign.schedule.ops),
             progress.seconds,
             progress.clock.stopped,
             "" if error is None else str(error) or type(error).__name__,
@@ -110,6 +151,7 @@ def _require_writable(folder: Path) -> None:
 
 def _known(corpus: Corpus, console: Console) -> set[Bucket]:
     """Return the known buckets, and tell of each case file that is broken."""
-    for error in corpus.load_all()[1]:
+    cases, errors = corpus.load_all()
+    for error in errors:
         console.print(one_line(f"passed over: {error}", "yellow"), soft_wrap=True)
-    return corpus.known_buckets()
+    return expected_to_fail(case for _, case in cases)

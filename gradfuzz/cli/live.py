@@ -13,11 +13,18 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from gradfuzz.cli.interrupt import StoppableClock
 from gradfuzz.cli.tally import Tally
 from gradfuzz.cli.terminal import one_line, plain, visible
+from gradfuzz.clock import StoppableClock
 from gradfuzz.durations import format_duration
-from gradfuzz.events import Event, FindingDropped, FindingSaved, RoundFailed
+from gradfuzz.events import (
+    Event,
+    FindingFlaky,
+    FindingSaved,
+    RoundFailed,
+    StorageFailed,
+    WorkerDied,
+)
 from gradfuzz.finding import Finding
 
 # Where no terminal shows a live line, a plain one is printed every so many seconds.
@@ -119,11 +126,17 @@ class Announcer:
         match event:
             case FindingSaved(shrunk=True):
                 self._finding(event.finding, event.path)
-            case FindingDropped():
-                self._say(f"dropped {event.bucket}: it did not repeat")
+            case FindingFlaky():
+                shown = f"it showed {event.shown} times in {event.looks} fresh processes"
+                self._say(f"dropped {event.bucket}: {shown}")
             case RoundFailed() if event.op not in self._failed:
                 self._failed.add(event.op)
-                self._say(f"could not draw {event.op}: {event.reason}")
+                what = event.op if event.own else f"could not draw {event.op}"
+                self._say(f"{what}: {event.reason}")
+            case WorkerDied(bucket=None):
+                self._say(f"a worker was lost at {event.op} ({event.kind}); no case does it again")
+            case StorageFailed():
+                self._say(f"{event.reason}; what is found is kept, and saved when it can be")
 
     def _finding(self, finding: Finding, path: Path) -> None:
         self.console.print(Text("new ", "bold red") + one_line(finding.bucket, "bold"))

@@ -12,12 +12,15 @@ from rich.text import Text
 
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.cli.tables import case_table
-from gradfuzz.cli.terminal import one_line, terminal, write_json
+from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
+from gradfuzz.crew import sacrifice
 from gradfuzz.errors import StorageError, UsageError
 from gradfuzz.replay import Replayed, Status, case_files, replay_one
 
 STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}
 SURPRISE = "bold yellow"
+# What a shell gives for a process that Ctrl-C ended.
+INTERRUPTED = 130
 
 
 def replay(paths: Sequence[Path], *, as_json: bool) -> int:
@@ -29,11 +32,17 @@ def replay(paths: Sequence[Path], *, as_json: bool) -> int:
     files_shown = track(
         files, "replaying", console=bar, transient=True, disable=not bar.is_terminal
     )
-    done = [replay_one(file, catalogue) for file in files_shown]
-    _show(console, done)
+    done: list[Replayed] = []
+    interrupted = False
+    try:
+        with sacrifice() as ask:
+            done.extend(replay_one(file, catalogue, ask) for file in files_shown)
+    except KeyboardInterrupt:
+        interrupted = True
+    _show(console, done, len(files))
     for problem in problems:
         terminal(stderr=True).print(one_line(f"gradfuzz: {problem}", "red"))
-    code = _exit_code(done, problems)
+    code = INTERRUPTED if interrupted else _exit_code(done, problems)
     if as_json:
         write_json(_as_json(done, problems, code))
     return code
@@ -58,7 +67,7 @@ def _files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     return list(files.values()), problems
 
 
-def _show(console: Console, done: Sequence[Replayed]) -> None:
+def _show(console: Console, done: Sequence[Replayed], files: int) -> None:
     rows = [
         (
             Text(replayed.status.value, STYLES.get(replayed.status, SURPRISE)),
@@ -74,6 +83,9 @@ def _show(console: Console, done: Sequence[Replayed]) -> None:
     console.print(case_table(console, "", columns, rows))
     console.print()
     console.print(_counts(done))
+    if len(done) < files:
+        text = f"Interrupted: {files - len(done)} of {files} cases were not replayed."
+        console.print(Text(text, SURPRISE))
 
 
 def _expected(status: Status) -> Text:
@@ -86,7 +98,7 @@ def _counts(done: Sequence[Replayed]) -> Text:
     surprises = sum(count for status, count in counts.items() if not status.expected)
     ending = f"{surprises} not as expected" if surprises else "all as expected"
     style = SURPRISE if surprises else "bold green"
-    return Text(f"{len(done)} cases: {', '.join(parts)}; ") + Text(ending, style)
+    return Text(f"{counted(len(done), 'case')}: {', '.join(parts)}; ") + Text(ending, style)
 
 
 def _exit_code(done: Sequence[Replayed], problems: Sequence[str]) -> int:

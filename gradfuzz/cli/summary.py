@@ -11,7 +11,7 @@ from rich.text import Text
 
 from gradfuzz.cli.tables import case_table, facts, titled
 from gradfuzz.cli.tally import OpTally, Saved, Tally
-from gradfuzz.cli.terminal import one_line
+from gradfuzz.cli.terminal import counted, one_line
 from gradfuzz.durations import format_duration
 from gradfuzz.finding import Bucket
 
@@ -48,12 +48,14 @@ def show_summary(console: Console, summary: Summary) -> None:
             console.print(table)
     console.print()
     if tally.dropped:
-        count = sum(tally.dropped.values())
-        console.print(f"Dropped, as they did not repeat: {count} disagreements.")
+        count = counted(sum(tally.dropped.values()), "disagreement")
+        console.print(f"Dropped, as they did not repeat: {count}.")
     if tally.failed:
         console.print(
             one_line(f"Rounds that ended early: {', '.join(sorted(tally.failed))}.", "yellow")
         )
+    for op, reason in sorted(tally.broken.items()):
+        console.print(one_line(f"please report this: {op}: {reason}", "bold red"))
     _next(console, summary)
 
 
@@ -67,7 +69,8 @@ def _head(summary: Summary) -> Table:
         "cases": f"{total.cases}, {speed:.0f} a second; {total.rejected} more were rejected",
         "ops": f"{tally.ops_seen} of {summary.ops} seen",
         "findings": f"{len(tally.new)} new, {len(tally.known_hits)} known",
-        "inconclusive": f"{total.inconclusive} cases, {total.share:.2%}",
+        "inconclusive": f"{counted(total.inconclusive, 'case')}, {total.share:.2%}",
+        "deaths": ", ".join(f"{count} {kind}" for kind, count in sorted(tally.deaths.items())),
     }
     return facts({name: Text(row) for name, row in rows.items()})
 
@@ -147,8 +150,11 @@ def summary_as_json(summary: Summary) -> dict[str, Any]:
         "ops": ops,
         "findings": [_saved_as_json(saved) for _, saved in sorted(tally.new.items())],
         "known": [_hit_as_json(*hit) for hit in tally.known_hits.items()],
+        "deaths": dict(sorted(tally.deaths.items())),
+        "gradients": sorted(tally.gradients),
         "dropped": [_hit_as_json(*hit) for hit in sorted(tally.dropped.items())],
         "failed": [{"op": op, "reason": why} for op, why in sorted(tally.failed.items())],
+        "broken": [{"op": op, "reason": why} for op, why in sorted(tally.broken.items())],
     }
 
 

@@ -8,10 +8,13 @@ from gradfuzz.events import (
     CaseChecked,
     CaseRejected,
     Event,
-    FindingDropped,
+    FindingFlaky,
     FindingSaved,
+    RoundEnded,
     RoundFailed,
     RoundStarted,
+    StorageFailed,
+    WorkerDied,
 )
 from gradfuzz.finding import Bucket, Finding, Verdict
 
@@ -44,7 +47,9 @@ class Saved:
 class Tally:
     """The counts of a campaign; `known` are the buckets that it started with.
 
-    `new` has the findings that stand, `hits` the cases in each bucket.
+    `new` has the findings that stand, `hits` the cases in each bucket, `dropped` how often one
+    in it did not repeat, `deaths` how often a worker ended in which way, `gradients` the
+    gradient functions that ran, and `broken` what gradfuzz itself failed on, by op.
     """
 
     known: frozenset[Bucket]
@@ -53,6 +58,9 @@ class Tally:
     new: dict[Bucket, Saved] = field(default_factory=dict)
     dropped: Counter[Bucket] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+    deaths: Counter[str] = field(default_factory=Counter)
+    gradients: set[str] = field(default_factory=set)
     op: str = ""
 
     def count(self, event: Event) -> None:
@@ -66,11 +74,19 @@ class Tally:
                 self.ops[event.op].rejected += 1
             case FindingSaved():
                 self.new[event.finding.bucket] = Saved(event.finding, event.path, event.shrunk)
-            case FindingDropped():
+            case FindingFlaky():
                 self.new.pop(event.bucket, None)
                 self.dropped[event.bucket] += 1
+            case RoundFailed(own=True):
+                self.broken[event.op] = event.reason
             case RoundFailed():
                 self.failed[event.op] = event.reason
+            case RoundEnded():
+                self.gradients |= event.gradients
+            case WorkerDied():
+                self._count_death(event)
+            case StorageFailed():
+                pass  # nothing is lost yet
 
     def _count_case(self, event: CaseChecked) -> None:
         op = self.ops[event.op]
@@ -78,6 +94,11 @@ class Tally:
         if event.verdict is Verdict.INCONCLUSIVE:
             op.inconclusive += 1
             op.reasons[event.reason] += 1
+        if event.bucket is not None:
+            self.hits[event.bucket] += 1
+
+    def _count_death(self, event: WorkerDied) -> None:
+        self.deaths[event.kind] += 1
         if event.bucket is not None:
             self.hits[event.bucket] += 1
 
