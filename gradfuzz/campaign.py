@@ -11,11 +11,12 @@ worker that died of a case looks into it in its next lives, while the others go 
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from gradfuzz.autopsy import Autopsy
-from gradfuzz.clock import Clock
+from gradfuzz.clock import Clock, Stopwatch
 from gradfuzz.crew import Crew
 from gradfuzz.events import (
     CaseChecked,
@@ -24,7 +25,7 @@ from gradfuzz.events import (
     RoundStarted,
     WorkerDied,
 )
-from gradfuzz.fatal import fatal
+from gradfuzz.fatal import fatal, is_fatal
 from gradfuzz.finding import Bucket, Finding, Report, Verdict
 from gradfuzz.graph import Graph
 from gradfuzz.order import Answer, Death, Met, Order, Question, Request, RoundDone, Shrunk, Told
@@ -61,7 +62,8 @@ class Present:
 class Campaign:
     """One run of the fuzzer for `budget` seconds, by `crew`, in the order of `schedule`.
 
-    Buckets in `known` pass.
+    Buckets in `known` pass.  A campaign that is resumed has had so many `rounds`, and its
+    `stopwatch` says how much of the budget it has spent.  `tick` is called several times a second.
     """
 
     schedule: Schedule
@@ -71,11 +73,15 @@ class Campaign:
     crew: Crew
     clock: Clock
     known: set[Bucket] = field(default_factory=set)
+    rounds: int = 0
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    tick: Callable[[], None] = lambda: None
     _tasks: dict[int, Task] = field(default_factory=dict)
     _urgent: deque[Task] = field(default_factory=deque)
     _rounds: dict[int, Present] = field(default_factory=dict)
     _pending: dict[Bucket, Pending] = field(default_factory=dict)
     _flaky: Counter[Bucket] = field(default_factory=Counter)
+    _gradients: frozenset[str] = frozenset()
     _deadline: float | None = None
 
     def run(self) -> None:
@@ -93,8 +99,9 @@ class Campaign:
 
     def _work(self) -> None:
         self.crew.ready()
-        end = self.clock() + self.budget
-        turns = self.schedule.turns()
+        self.stopwatch.start()
+        end = self.clock() + self.budget - self.stopwatch.earlier
+        turns = islice(self.schedule.turns(), self.rounds, None)
         while not self._late(end):
             for place in range(self.crew.size):
                 if place not in self._tasks and self._urgent:
@@ -106,6 +113,7 @@ class Campaign:
             for place, answer in self.crew.listen(self._hear):
                 self._advance(place, answer)
             self.storage.try_again()
+            self.tick()
 
     def _late(self, end: float) -> bool:
         """Return whether all that is left to do is to be left; ask the crew to hurry before."""
@@ -146,7 +154,9 @@ class Campaign:
                 self.listen(told)
 
     def _meet(self, place: int, graph: Graph, finding: Finding) -> None:
-        # Another worker may have met it since the round began.
+        # Another worker, or another campaign, may have met it since the round began.
+        if finding.bucket not in self._passing():
+            self.known |= self.storage.buckets_of_others() - self._pending.keys()
         if finding.bucket not in self._passing():
             pending = self._open(graph, finding, self._rounds[place].turn.seed)
             self._rounds[place].met.append(pending)
@@ -175,13 +185,15 @@ class Campaign:
         answer = yield Order(
             turn.op, turn.around, turn.seed, seconds, self._shrinking(), self._passing()
         )
-        self.schedule.accounts[turn.op].seconds += min(self.clock(), end) - start
+        seconds = min(self.clock(), end) - start
+        self.schedule.accounts[turn.op].seconds += seconds
         self._urgent.extend(self._confirmation(pending) for pending in met)
         if isinstance(answer, Death):
             self._urgent.append(self._autopsy(turn, answer))
-        gradients = answer.gradients if isinstance(answer, RoundDone) else frozenset[str]()
+        ran = answer.gradients if isinstance(answer, RoundDone) else frozenset[str]()
+        gradients, self._gradients = ran - self._gradients, self._gradients | ran
         self.schedule.unseen -= gradients
-        self.listen(RoundEnded(turn.op, gradients))
+        self.listen(RoundEnded(turn.op, "", seconds, gradients))
 
     def _confirmation(self, pending: Pending) -> Task:
         """Look at a finding in a fresh process: it is one only if it shows there, too."""
@@ -216,34 +228,40 @@ class Campaign:
         if self._flaky[pending.bucket] >= FLAKY_AT_MOST:
             self.known.add(pending.bucket)
 
+    def reopen(self, pending: Pending) -> None:
+        """Look into a finding that an earlier run of this campaign saved and did not get to."""
+        self.known.discard(pending.bucket)
+        self._pending[pending.bucket] = pending
+        ends = is_fatal(pending.bucket.kind)
+        self._urgent.append(self._inquiry(pending) if ends else self._confirmation(pending))
+
     def _autopsy(self, turn: Turn, death: Death) -> Task:
         """Look into the case that ended a worker, if its journal has one."""
         if death.graph is None:
             self.listen(WorkerDied(turn.op, death.kind))
             return
         first = fatal(death.graph, death)
-        opened = None
+        pending = Pending(death.graph, first, turn.seed)
         if death.kind not in KILLED and first.bucket not in self._passing():
-            opened = self._open(death.graph, first, turn.seed)
+            pending = self._open(death.graph, first, turn.seed)
+        yield from self._inquiry(pending)
+
+    def _inquiry(self, pending: Pending) -> Task:
+        """Make a graph that ended a process as small as can be, and keep it unless it is known."""
+        met, kind = pending.bucket, pending.bucket.kind
         seconds = max(self._shrinking(), SHORTEST_AUTOPSY)
-        finding = yield from Autopsy(death.kind, death.graph, self.known, seconds).inquire()
+        finding = yield from Autopsy(kind, pending.first, self.known, seconds).inquire()
         bucket = finding.bucket if finding else None
         if bucket is not None and bucket.op in self.schedule.accounts:
             self.schedule.accounts[bucket.op].deaths += 1
-        self.listen(WorkerDied(turn.op, death.kind, bucket))
-        pending = opened or Pending(death.graph, first, turn.seed)
-        yield from self._conclude(first.bucket, pending, finding, opened=opened is not None)
-
-    def _conclude(
-        self, met: Bucket, pending: Pending, finding: Finding | None, *, opened: bool
-    ) -> Task:
-        """Keep what an autopsy found, unless it is known; it was `met` in another bucket, maybe."""
-        if finding is not None and finding.bucket not in self.known:
+        self.listen(WorkerDied(met.op, kind, bucket))
+        is_open = self._pending.get(met) is pending
+        if finding is not None and bucket not in self.known:
             pending.finding = finding
             self._settle(met, pending)
-        elif opened and finding is None:
+        elif is_open and finding is None:
             yield from self._set_apart(met, pending)
-        elif opened:
+        elif is_open:
             self.storage.remove(pending)
             del self._pending[met]
 

@@ -19,3 +19,19 @@ class StoppableClock:
 
     def __call__(self) -> float:
         return math.inf if self.stopped else time.monotonic()
+
+
+@dataclass
+class Stopwatch:
+    """The seconds that a campaign has run: `earlier` before it was resumed, and since then."""
+
+    earlier: float = 0.0
+    _began: float | None = None
+
+    def start(self) -> None:
+        """Begin to count."""
+        self._began = time.monotonic()
+
+    def __call__(self) -> float:
+        since = 0.0 if self._began is None else time.monotonic() - self._began
+        return self.earlier + since

@@ -115,7 +115,7 @@ class Corpus:
                 case = replace(known, last_seen=case.last_seen, environment=case.environment)
             text = dumps(case)
             self.path.mkdir(parents=True, exist_ok=True)
-            _write(path, text)
+            write_whole(path, text)
         return path
 
     def holds(self, case: Case) -> bool:
@@ -175,7 +175,7 @@ def _read(path: Path) -> str:
         raise CaseFileError(f"byte {error.start}: not UTF-8, should be text") from None
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write a file so that no reader, and no crash, ever meets a part of it."""
     draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:

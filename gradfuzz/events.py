@@ -1,6 +1,6 @@
 """What a campaign reports as it goes: the command line, logs and tests listen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,9 +9,10 @@ from gradfuzz.finding import Bucket, Finding, Verdict
 
 @dataclass(frozen=True)
 class RoundStarted:
-    """The campaign turned to an op."""
+    """The campaign turned to an op, with an oracle to ask about it."""
 
     op: str
+    oracle: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,13 @@ class FindingSaved:
 
 
 @dataclass(frozen=True)
+class FindingWithdrawn:
+    """What was saved in `bucket` when it was met turned out to be in another one."""
+
+    bucket: Bucket
+
+
+@dataclass(frozen=True)
 class FindingFlaky:
     """A disagreement did not repeat in a fresh process: it showed `shown` times in `looks` more."""
 
@@ -60,10 +68,15 @@ class RoundFailed:
 
 @dataclass(frozen=True)
 class RoundEnded:
-    """A round is over; `gradients` are the op types whose gradient function ran meanwhile."""
+    """A round is over, after so many seconds.
+
+    `gradients` are the op types whose gradient function ran for the first time.
+    """
 
     op: str
-    gradients: frozenset[str]
+    oracle: str = ""
+    seconds: float = 0.0
+    gradients: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -85,11 +98,28 @@ class StorageFailed:
     reason: str
 
 
+@dataclass(frozen=True)
+class CasesCounted:
+    """So many cases of `op`, read back from the log of a campaign that went before.
+
+    `reasons` are those of the inconclusive ones, `hits` the buckets of those that disagreed.
+    """
+
+    op: str
+    cases: int
+    rejected: int
+    inconclusive: int
+    reasons: Mapping[str, int]
+    hits: Mapping[Bucket, int]
+
+
 Event = (
     RoundStarted
+    | CasesCounted
     | CaseChecked
     | CaseRejected
     | FindingSaved
+    | FindingWithdrawn
     | FindingFlaky
     | RoundFailed
     | RoundEnded

@@ -20,7 +20,7 @@ import psutil
 from gradfuzz.errors import GradfuzzError
 from gradfuzz.journal import read, read_number
 from gradfuzz.limits import PATIENCE, Limits
-from gradfuzz.order import Answer, Death, Request, Told
+from gradfuzz.order import Answer, Death, Order, Request, Told
 from gradfuzz.server import start_server
 from gradfuzz.worker import Setting, work
 
@@ -84,6 +84,13 @@ class Worker:
     def busy(self) -> bool:
         """Whether it has not yet answered."""
         return self._request is not None
+
+    @property
+    def task(self) -> str:
+        """What it does: the op of a round, or a question; "" for nothing."""
+        if self._request is None:
+            return ""
+        return self._request.op if isinstance(self._request, Order) else "looks into a finding"
 
     @property
     def age(self) -> float:

@@ -2,14 +2,22 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
 from gradfuzz.casefile import Case
-from gradfuzz.corpus import Corpus
+from gradfuzz.corpus import Corpus, expected_to_fail
 from gradfuzz.errors import CaseFileError, StorageError
-from gradfuzz.events import FindingFlaky, FindingSaved, Listener, RoundFailed, StorageFailed
+from gradfuzz.events import (
+    FindingFlaky,
+    FindingSaved,
+    FindingWithdrawn,
+    Listener,
+    RoundFailed,
+    StorageFailed,
+)
 from gradfuzz.finding import Bucket, Finding
 from gradfuzz.graph import Graph
 from gradfuzz.runtime import environment
@@ -20,12 +28,16 @@ RETRY_AFTER = 5.0
 
 @dataclass(eq=False)
 class Pending:
-    """A finding that is looked into: as first met, as it is now, and its file once it has one."""
+    """A finding that is looked into: as first met, as it is now, and its file once it has one.
+
+    `saved` is the bucket that it was last saved in.
+    """
 
     first: Graph
     finding: Finding
-    seed: int
+    seed: int | None
     path: Path | None = None
+    saved: Bucket | None = None
 
     @property
     def bucket(self) -> Bucket:
@@ -49,9 +61,27 @@ class Storage:
     corpus: Corpus
     listen: Listener
     apart: Corpus | None = None
+    _looked_at: set[Path] = field(default_factory=set)
     _undone: list[Callable[[], None]] = field(default_factory=list)
     _error: StorageError | None = None
     _again: float = 0.0
+
+    def buckets_of_others(self) -> set[Bucket]:
+        """Return the buckets that others have saved since this was last asked.
+
+        At first that is all that are there.
+        """
+        try:
+            new = set(self.corpus.case_files() if self.corpus.path.exists() else ())
+        except StorageError:
+            return set()
+        new, self._looked_at = new - self._looked_at, new
+        cases = []
+        for path in new:
+            # What is broken, or gone by now, is in no bucket.
+            with suppress(CaseFileError):
+                cases.append(self.corpus.load(path))
+        return expected_to_fail(cases)
 
     def save_first(self, pending: Pending) -> None:
         """Save a finding as met, unless somebody's case is there: it may guard against a return."""
@@ -121,9 +151,17 @@ class Storage:
             reason = f"{pending.bucket} cannot be saved: {error}"
             self.listen(RoundFailed(pending.bucket.op, reason))
             return
+        self._withdraw(pending, unless=pending.bucket)
+        pending.saved = pending.bucket
         self.listen(FindingSaved(pending.finding, pending.path, shrunk))
 
     def _remove(self, pending: Pending) -> None:
         if pending.path is not None:
             self.corpus.remove(pending.path)
             pending.path = None
+        self._withdraw(pending)
+
+    def _withdraw(self, pending: Pending, *, unless: Bucket | None = None) -> None:
+        if pending.saved is not None and pending.saved != unless:
+            self.listen(FindingWithdrawn(pending.saved))
+            pending.saved = None

@@ -379,14 +379,14 @@ def test_what_found_no_room_is_saved_when_there_is_room_again(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writes = iter(range(1000))
-    write = corpus_module._write
+    write = corpus_module.write_whole
 
     def full(path: Path, text: str) -> None:
         if next(writes) < 3:
             raise OSError(28, "No space left on device")
         write(path, text)
 
-    monkeypatch.setattr(corpus_module, "_write", full)
+    monkeypatch.setattr(corpus_module, "write_whole", full)
     monkeypatch.setattr("gradfuzz.storage.RETRY_AFTER", 0.0)
     events = run(corpus, SMOOTH, "Tanh")
     assert len(of_type(events, StorageFailed)) == 1

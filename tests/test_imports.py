@@ -29,7 +29,7 @@ LAYERS = (
     {"events"},
     {"order"},
     {"clock", "fatal", "journal", "limits", "schedule", "server"},
-    {"round", "replay", "storage"},
+    {"log", "round", "replay", "runfolder", "storage"},
     {"answer", "autopsy"},
     {"worker"},
     {"process"},

@@ -79,7 +79,7 @@ def test_a_graph_is_entered_as_far_as_it_is_drawn_before_each_call(path: Path) -
     builder = Builder(watched)
     x = builder.leaf(np.array([0.5]))
     y = builder.call("Exp", x=x)
-    builder.call("Mul", x=y, y=builder.leaf(np.array([2.0])))
-    nodes = (Leaf(np.array([0.5])), Call("Exp", {"x": Ref(0)}), Leaf(np.array([2.0])))
+    builder.call("Mul", x=y, y=builder.leaf(np.float64(2.0)))  # of rank 0: no array
+    nodes = (Leaf(np.array([0.5])), Call("Exp", {"x": Ref(0)}), Leaf(np.array(2.0)))
     whole = Graph((*nodes, Call("Mul", {"x": Ref(1), "y": Ref(2)})), (Ref(3),))
     assert entered[-2:] == [str(whole.cut([Ref(1)])), str(whole)]

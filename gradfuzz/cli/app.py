@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from gradfuzz.cli.loading import loading
-from gradfuzz.cli.terminal import one_line, terminal
+from gradfuzz.cli.terminal import one_line, terminal, write_json
 from gradfuzz.cli.version import versions
 from gradfuzz.durations import parse_budget
 from gradfuzz.errors import GradfuzzError, UsageError
@@ -30,17 +30,24 @@ NO_TENSORFLOW = (
 class Commands(TyperGroup):
     """A group of commands whose errors are one line each."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta["as_json"] = "--json" in args
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
+        as_json = ctx.meta["as_json"]
         try:
             return super().invoke(ctx)
         except GradfuzzError as error:
-            message = str(error)
+            message, as_json = str(error), as_json and not error.told
         except WRONG_FLAGS as error:
             message = f"{error.format_message()} (see --help)"
         except ModuleNotFoundError as error:
             if error.name != "tensorflow":
                 raise
             message = NO_TENSORFLOW
+        if as_json:
+            write_json({"error": message})
         terminal(stderr=True).print(one_line(f"gradfuzz: {message}", "red"), soft_wrap=True)
         raise typer.Exit(WRONG_USAGE)
 
@@ -122,6 +129,15 @@ def fuzz_command(
         float,
         typer.Option(min=0.5, metavar="GIB", help="What a worker may hold."),
     ] = 3.0,
+    run: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the campaign here.", show_default="in .gradfuzz"),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Go on with the campaign kept there, as it was begun."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the summary only.")] = False,
     json: Json = False,
 ) -> None:
     """Draw random graphs and check their gradients until the budget is spent.
@@ -140,10 +156,33 @@ def fuzz_command(
     seconds, count = parse_budget(budget), _parse_workers(workers)
     start_server()
     with loading():
-        from gradfuzz.cli.fuzz import Options, fuzz
-        from gradfuzz.limits import Limits
-    options = Options(seconds, ops or [], seed, corpus, count, Limits.of(case_time, memory))
-    raise typer.Exit(fuzz(options, as_json=json))
+        from gradfuzz.cli.fuzz import Options, Output, fuzz
+        from gradfuzz.cli.fuzz import resume as go_on
+    output = Output(json, quiet)
+    if resume is not None:
+        raise typer.Exit(go_on(resume, output))
+    options = Options(seconds, ops or [], seed, corpus, count, case_time, memory, run)
+    raise typer.Exit(fuzz(options, output))
+
+
+@app.command("status")
+def status_command(
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="Its folder.", show_default="the newest in .gradfuzz"),
+    ] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Print what a campaign has done so far, whether it runs, is over or was killed.
+
+    Exit codes: 0 printed, 2 no such campaign.
+
+    Example: [bold]gradfuzz status .gradfuzz/2026-03-01-220000-7[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.status import status
+    raise typer.Exit(status(run, as_json=json))
 
 
 @app.command("replay")

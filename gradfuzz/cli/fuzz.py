@@ -3,8 +3,10 @@
 import os
 import random
 import tempfile
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -13,29 +15,45 @@ from gradfuzz.campaign import Campaign
 from gradfuzz.catalogue import all_ops, chosen_ops, load_catalogues
 from gradfuzz.cli.interrupt import stop_on_signals
 from gradfuzz.cli.live import Announcer, Progress, shown_live
+from gradfuzz.cli.past import Past
+from gradfuzz.cli.status import status_of
 from gradfuzz.cli.summary import Summary, show_summary, summary_as_json
 from gradfuzz.cli.tally import Tally
 from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
-from gradfuzz.clock import StoppableClock
+from gradfuzz.clock import StoppableClock, Stopwatch
 from gradfuzz.corpus import Corpus, expected_to_fail
 from gradfuzz.crew import Workers
 from gradfuzz.durations import format_duration
-from gradfuzz.errors import StorageError, UsageError
+from gradfuzz.errors import GradfuzzError, StorageError, UsageError
 from gradfuzz.events import Event
 from gradfuzz.finding import Bucket
 from gradfuzz.limits import Limits
+from gradfuzz.log import Log
+from gradfuzz.registry import registered_gradients
+from gradfuzz.runfolder import RunFolder, Settings, new_folder
 from gradfuzz.schedule import Schedule
 from gradfuzz.storage import Storage
 
+# The status of a campaign is written after so many seconds.
+STATUS_EVERY = 2.0
 # The exit code of a campaign in which gradfuzz itself failed.
 OWN_FAULT = 3
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a campaign tells of itself: as text or JSON, and of the end only if it is `quiet`."""
+
+    as_json: bool = False
+    quiet: bool = False
 
 
 @dataclass(frozen=True)
 class Options:
     """What a campaign is asked for on the command line.
 
-    `workers` is a number of processes, 0 for one on each core; `limits` are those of each.
+    `workers` is a number of processes, 0 for one on each core.  `run` is its folder, None for
+    a new one.
     """
 
     budget: float
@@ -43,37 +61,76 @@ class Options:
     seed: int | None
     corpus: Path
     workers: int
-    limits: Limits
+    case_time: float
+    memory: float
+    run: Path | None
 
 
-def fuzz(options: Options, *, as_json: bool) -> int:
-    """Fuzz as asked, print the summary, and return the exit code."""
+def fuzz(options: Options, output: Output) -> int:
+    """Begin a campaign, print its summary, and return the exit code."""
     catalogues = load_catalogues()
     ops = sorted(chosen_ops(_split(options.ops), catalogues))
-    corpus = Corpus(options.corpus, set(all_ops(catalogues)))
     _require_writable(options.corpus)
     seed = random.SystemRandom().getrandbits(32) if options.seed is None else options.seed
-    console = terminal(stderr=as_json)
+    settings = Settings(
+        ops=ops,
+        seed=seed,
+        budget=options.budget,
+        corpus=str(options.corpus),
+        workers=options.workers or cores(),
+        case_time=options.case_time,
+        memory=options.memory,
+        started=datetime.now().isoformat(timespec="seconds"),
+    )
+    folder = new_folder(seed) if options.run is None else RunFolder(options.run)
+    folder.create(settings)
+    return _go(folder, settings, set(all_ops(catalogues)), output)
+
+
+def resume(path: Path, output: Output) -> int:
+    """Go on with the campaign of a folder, print its summary, and return the exit code."""
+    folder = RunFolder(path)
+    settings = folder.settings()
+    if folder.is_alive():
+        raise UsageError(f"run {str(path)!r}: runs (process {folder.status()['pid']}), should be "
+                         "over or killed")  # fmt: skip
+    catalogues = load_catalogues()
+    chosen_ops(settings.ops, catalogues)
+    _require_writable(Path(settings.corpus))
+    return _go(folder, settings, set(all_ops(catalogues)), output)
+
+
+def _go(folder: RunFolder, settings: Settings, catalogue: set[str], output: Output) -> int:
+    console = terminal(stderr=output.as_json)
+    console.quiet = output.quiet
+    corpus = Corpus(Path(settings.corpus), catalogue)
     known = _known(corpus, console)
-    workers = options.workers or cores()
-    start = ", ".join((f"seed {seed}", format_duration(options.budget), counted(len(ops), "op"),
-                       counted(workers, "worker"), f"corpus {options.corpus}"))  # fmt: skip
-    with_known = f"{start} with {counted(len(known), 'known bucket')}"
-    console.print(one_line(with_known), soft_wrap=True)
-    tally, clock = Tally(frozenset(known)), StoppableClock()
-    teller = _Teller(console, tally, Announcer(console))
-    with tempfile.TemporaryDirectory(prefix="gradfuzz-") as folder:
-        schedule = Schedule(ops, options.budget, seed, workers, set(ops))
-        crew = Workers.of(workers, Path(folder), limits=options.limits)
-        storage = Storage(corpus, teller.listen)
-        campaign = Campaign(schedule, storage, options.budget, teller.listen, crew, clock, known)
-        teller.run(campaign, clock, as_json=as_json)
-    return _exit_code(tally)
+    past = Past.of(folder, corpus)
+    past.tally.known = frozenset(known - past.tally.new.keys())
+    console.print(one_line(_start(folder, settings, past)), soft_wrap=True)
+    session = Session(folder, settings, past, console, corpus)
+    session.run(known, output)
+    return _exit_code(past.tally)
 
 
 def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _start(folder: RunFolder, settings: Settings, past: Past) -> str:
+    """Return the first line of a campaign."""
+    parts = [
+        f"seed {settings.seed}",
+        format_duration(settings.budget),
+        counted(len(settings.ops), "op"),
+        counted(settings.workers, "worker"),
+        f"run {folder.path}",
+        f"corpus {settings.corpus} with {counted(len(past.tally.known), 'known bucket')}",
+    ]
+    if past.spent:
+        parts.insert(2, f"of which {format_duration(past.spent)} are spent")
+    return ", ".join(parts)
 
 
 def _exit_code(tally: Tally) -> int:
@@ -83,51 +140,104 @@ def _exit_code(tally: Tally) -> int:
     return 1 if tally.new else 0
 
 
-@dataclass(frozen=True)
-class _Teller:
-    """Runs a campaign and tells of it, whatever ends it."""
+@dataclass(eq=False)
+class Session:
+    """Runs a campaign from where it is, and tells of it, whatever ends it."""
 
+    folder: RunFolder
+    settings: Settings
+    past: Past
     console: Console
-    tally: Tally
-    announcer: Announcer
+    corpus: Corpus
+    clock: StoppableClock = field(default_factory=StoppableClock)
 
-    def listen(self, event: Event) -> None:
-        self.tally.count(event)
-        self.announcer.announce(event)
+    def run(self, known: set[Bucket], output: Output) -> None:
+        """Run it to its end."""
+        settings, tally = self.settings, self.past.tally
+        stopwatch = Stopwatch(self.past.spent)
+        log = Log(self.folder.log, stopwatch)
+        announcer = Announcer(self.console)
 
-    def run(self, campaign: Campaign, clock: StoppableClock, *, as_json: bool) -> None:
-        progress = Progress(self.tally, campaign.budget, len(campaign.schedule.ops), clock)
+        def listen(event: Event) -> None:
+            tally.count(event)
+            log.listen(event)
+            announcer.announce(event)
+
+        limits = Limits.of(settings.case_time, settings.memory)
+        crew = Workers.of(settings.workers, self.folder.path, limits=limits)
+        progress = Progress(
+            tally,
+            settings.budget,
+            len(settings.ops),
+            len(registered_gradients()),
+            self.clock,
+            stopwatch,
+            crew.workers,
+        )
+        campaign = Campaign(
+            self._schedule(),
+            Storage(self.corpus, listen, Corpus(self.folder.flaky)),
+            settings.budget,
+            listen,
+            crew,
+            self.clock,
+            known,
+            self.past.rounds,
+            stopwatch,
+            Ticker(self.folder, progress).tick,
+        )
+        for pending in self.past.unfinished():
+            campaign.reopen(pending)
         try:
-            with stop_on_signals(clock), shown_live(self.console, progress):
+            with stop_on_signals(self.clock), shown_live(self.console, progress):
                 campaign.run()
         except KeyboardInterrupt:
             pass  # the second Ctrl-C: what is saved is saved
-        except Exception as error:
-            self._sum_up(campaign, progress, as_json=as_json, error=error)
+        except GradfuzzError as error:
+            self._sum_up(progress, log, output, str(error))
+            error.told = output.as_json
             raise
-        self._sum_up(campaign, progress, as_json=as_json)
+        except Exception as error:
+            self._sum_up(progress, log, output, str(error) or type(error).__name__)
+            raise
+        self._sum_up(progress, log, output)
 
-    def _sum_up(
-        self,
-        campaign: Campaign,
-        progress: Progress,
-        *,
-        as_json: bool,
-        error: Exception | None = None,
-    ) -> None:
-        summary = Summary(
-            self.tally,
-            campaign.storage.corpus.path,
-            campaign.schedule.seed,
-            campaign.budget,
-            len(campaign.schedule.ops),
-            progress.seconds,
-            progress.clock.stopped,
-            "" if error is None else str(error) or type(error).__name__,
+    def _schedule(self) -> Schedule:
+        settings, past = self.settings, self.past
+        return Schedule(
+            settings.ops,
+            settings.budget,
+            settings.seed,
+            settings.workers,
+            set(settings.ops) - past.tally.gradients,
+            {op: past.accounts[op] for op in settings.ops},
         )
+
+    def _sum_up(self, progress: Progress, log: Log, output: Output, error: str = "") -> None:
+        log.flush()
+        self.folder.write_status({**status_of(progress), "over": True, "error": error or None})
+        stopped, run = self.clock.stopped, self.folder.path
+        tally, seconds = self.past.tally, progress.seconds
+        summary = Summary(tally, self.settings, run, seconds, stopped, error)
+        self.console.quiet = False
         show_summary(self.console, summary)
-        if as_json:
+        if output.as_json:
             write_json(summary_as_json(summary))
+
+
+@dataclass(eq=False)
+class Ticker:
+    """Writes the status of a campaign every few seconds."""
+
+    folder: RunFolder
+    progress: Progress
+    _next: float = 0.0
+
+    def tick(self) -> None:
+        """Write it if it is time."""
+        if time.monotonic() > self._next:
+            self.folder.write_status(status_of(self.progress))
+            self._next = time.monotonic() + STATUS_EVERY
 
 
 def _split(names: Sequence[str]) -> list[str]:

@@ -64,6 +64,7 @@ def show(path: Path, *, as_json: bool) -> int:
     else:
         _show(terminal(), shown)
     if isinstance(shown.convergence, GradfuzzError):
+        shown.convergence.told = as_json
         raise shown.convergence
     return 0
 

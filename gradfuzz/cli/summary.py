@@ -14,6 +14,7 @@ from gradfuzz.cli.tally import OpTally, Saved, Tally
 from gradfuzz.cli.terminal import counted, one_line
 from gradfuzz.durations import format_duration
 from gradfuzz.finding import Bucket
+from gradfuzz.runfolder import Settings
 
 # So many known buckets, and ops with the largest inconclusive share, are listed.
 ROWS = 10
@@ -29,12 +30,10 @@ class Summary:
     """
 
     tally: Tally
-    folder: Path
-    seed: int
-    budget: float
-    ops: int
+    settings: Settings
+    run: Path
     seconds: float
-    stopped: bool
+    stopped: bool = False
     error: str = ""
 
 
@@ -63,11 +62,14 @@ def _head(summary: Summary) -> Table:
     tally, total = summary.tally, summary.tally.total
     ended = " (stopped early)" if summary.stopped else ""
     speed = total.cases / max(summary.seconds, 1e-9)
+    budget = format_duration(summary.settings.budget)
     rows = {
-        "seed": str(summary.seed),
-        "time": f"{format_duration(summary.seconds)} of {format_duration(summary.budget)}{ended}",
+        "run": str(summary.run),
+        "seed": str(summary.settings.seed),
+        "time": f"{format_duration(summary.seconds)} of {budget}{ended}",
         "cases": f"{total.cases}, {speed:.0f} a second; {total.rejected} more were rejected",
-        "ops": f"{tally.ops_seen} of {summary.ops} seen",
+        "ops": f"{tally.ops_seen} of {len(summary.settings.ops)} seen",
+        "gradients": f"{counted(len(tally.gradients), 'gradient function')} ran",
         "findings": f"{len(tally.new)} new, {len(tally.known_hits)} known",
         "inconclusive": f"{counted(total.inconclusive, 'case')}, {total.share:.2%}",
         "deaths": ", ".join(f"{count} {kind}" for kind, count in sorted(tally.deaths.items())),
@@ -121,10 +123,11 @@ def _next(console: Console, summary: Summary) -> None:
         console.print("Nothing new.", style="green")
         return
     first = next(iter(new.values())).path
-    folder = shlex.quote(str(summary.folder))
+    folder = shlex.quote(summary.settings.corpus)
     console.print("Next:", style="bold")
     for command, purpose in (
         (f"gradfuzz show {shlex.quote(str(first))}", "look at one finding"),
+        (f"gradfuzz triage {folder}", "say of each new one what it is"),
         (f"gradfuzz replay {folder}", "check all of them again"),
     ):
         line = one_line(f"  {command}", "cyan") + Text(f"   {purpose}", "dim")
@@ -138,12 +141,13 @@ def summary_as_json(summary: Summary) -> dict[str, Any]:
     ops = {name: _op_as_json(tally.ops[name], found_in.count(name))
            for name in sorted({*tally.ops, *found_in})}  # fmt: skip
     return {
-        "seed": summary.seed,
-        "budget": summary.budget,
+        "run": str(summary.run),
+        "seed": summary.settings.seed,
+        "budget": summary.settings.budget,
         "seconds": round(summary.seconds, 3),
         "stopped": summary.stopped,
         "error": summary.error or None,
-        "corpus": str(summary.folder),
+        "corpus": summary.settings.corpus,
         "cases": total.cases,
         "rejected": total.rejected,
         "inconclusive": total.inconclusive,

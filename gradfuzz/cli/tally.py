@@ -7,9 +7,11 @@ from pathlib import Path
 from gradfuzz.events import (
     CaseChecked,
     CaseRejected,
+    CasesCounted,
     Event,
     FindingFlaky,
     FindingSaved,
+    FindingWithdrawn,
     RoundEnded,
     RoundFailed,
     RoundStarted,
@@ -49,7 +51,8 @@ class Tally:
 
     `new` has the findings that stand, `hits` the cases in each bucket, `dropped` how often one
     in it did not repeat, `deaths` how often a worker ended in which way, `gradients` the
-    gradient functions that ran, and `broken` what gradfuzz itself failed on, by op.
+    gradient functions that ran, and `broken` what gradfuzz itself failed on, by op.  `oracles` has
+    the oracle that was last asked about an op, `by_oracle` the cases of each.
     """
 
     known: frozenset[Bucket]
@@ -61,19 +64,24 @@ class Tally:
     broken: dict[str, str] = field(default_factory=dict)
     deaths: Counter[str] = field(default_factory=Counter)
     gradients: set[str] = field(default_factory=set)
-    op: str = ""
+    oracles: dict[str, str] = field(default_factory=dict)
+    by_oracle: Counter[str] = field(default_factory=Counter)
 
     def count(self, event: Event) -> None:
         """Take one event into account."""
         match event:
             case RoundStarted():
-                self.op = event.op
+                self.oracles[event.op] = event.oracle
             case CaseChecked():
                 self._count_case(event)
+            case CasesCounted():
+                self._count_many(event)
             case CaseRejected():
                 self.ops[event.op].rejected += 1
             case FindingSaved():
                 self.new[event.finding.bucket] = Saved(event.finding, event.path, event.shrunk)
+            case FindingWithdrawn():
+                self.new.pop(event.bucket, None)
             case FindingFlaky():
                 self.new.pop(event.bucket, None)
                 self.dropped[event.bucket] += 1
@@ -91,11 +99,21 @@ class Tally:
     def _count_case(self, event: CaseChecked) -> None:
         op = self.ops[event.op]
         op.cases += 1
+        self.by_oracle[self.oracles.get(event.op, "")] += 1
         if event.verdict is Verdict.INCONCLUSIVE:
             op.inconclusive += 1
             op.reasons[event.reason] += 1
         if event.bucket is not None:
             self.hits[event.bucket] += 1
+
+    def _count_many(self, event: CasesCounted) -> None:
+        op = self.ops[event.op]
+        op.cases += event.cases
+        self.by_oracle[self.oracles.get(event.op, "")] += event.cases
+        op.rejected += event.rejected
+        op.inconclusive += event.inconclusive
+        op.reasons.update(event.reasons)
+        self.hits.update(event.hits)
 
     def _count_death(self, event: WorkerDied) -> None:
         self.deaths[event.kind] += 1
