@@ -5,7 +5,7 @@ a campaign puts them to a worker between two rounds, and does its other work mea
 """
 
 import time
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Container, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class Autopsy:
 
     kind: str
     graph: Graph
-    known: Collection[Bucket]
+    known: Container[Bucket]
     seconds: float
     clock: Clock = time.monotonic
 

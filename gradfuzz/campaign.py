@@ -28,6 +28,7 @@ from gradfuzz.events import (
 from gradfuzz.fatal import fatal, is_fatal
 from gradfuzz.finding import Bucket, Finding, Report, Verdict
 from gradfuzz.graph import Graph
+from gradfuzz.known import Accepted, Known
 from gradfuzz.order import Answer, Death, Met, Order, Question, Request, RoundDone, Shrunk, Told
 from gradfuzz.schedule import Schedule, Turn
 from gradfuzz.storage import Pending, Storage
@@ -62,8 +63,9 @@ class Present:
 class Campaign:
     """One run of the fuzzer for `budget` seconds, by `crew`, in the order of `schedule`.
 
-    Buckets in `known` pass.  A campaign that is resumed has had so many `rounds`, and its
-    `stopwatch` says how much of the budget it has spent.  `tick` is called several times a second.
+    Buckets in `known` pass, and those that match `patterns`.  A campaign that is resumed has had
+    so many `rounds`, and its `stopwatch` says how much of the budget it has spent.  `tick` is
+    called several times a second.
     """
 
     schedule: Schedule
@@ -73,6 +75,7 @@ class Campaign:
     crew: Crew
     clock: Clock
     known: set[Bucket] = field(default_factory=set)
+    patterns: tuple[Accepted, ...] = ()
     rounds: int = 0
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     tick: Callable[[], None] = lambda: None
@@ -167,9 +170,13 @@ class Campaign:
         self.storage.save_first(pending)
         return pending
 
-    def _passing(self) -> frozenset[Bucket]:
+    def _passing(self) -> Known:
         """Return the buckets whose cases pass: the known ones, and those that are looked into."""
-        return frozenset({*self.known, *self._pending})
+        return Known(frozenset({*self.known, *self._pending}), self.patterns)
+
+    def _settled(self) -> Known:
+        """Return the known buckets, without those that are looked into."""
+        return Known(frozenset(self.known), self.patterns)
 
     def _simplify(self, place: int, simplest: Finding) -> None:
         for pending in self._rounds[place].met:
@@ -250,13 +257,13 @@ class Campaign:
         """Make a graph that ended a process as small as can be, and keep it unless it is known."""
         met, kind = pending.bucket, pending.bucket.kind
         seconds = max(self._shrinking(), SHORTEST_AUTOPSY)
-        finding = yield from Autopsy(kind, pending.first, self.known, seconds).inquire()
+        finding = yield from Autopsy(kind, pending.first, self._settled(), seconds).inquire()
         bucket = finding.bucket if finding else None
         if bucket is not None and bucket.op in self.schedule.accounts:
             self.schedule.accounts[bucket.op].deaths += 1
         self.listen(WorkerDied(met.op, kind, bucket))
         is_open = self._pending.get(met) is pending
-        if finding is not None and bucket not in self.known:
+        if finding is not None and finding.bucket not in self._settled():
             pending.finding = finding
             self._settle(met, pending)
         elif is_open and finding is None:

@@ -5,12 +5,15 @@ number of writers may share a folder, and any of them may be killed at any insta
 """
 
 import os
+import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+import psutil
 
 from gradfuzz.casefile import BYTES_AT_MOST, Case, Expect, dumps, file_name, loads, long_file_name
 from gradfuzz.errors import CaseFileError, StorageError
@@ -135,6 +138,14 @@ class Corpus:
         with _writing(self.path):
             path.unlink(missing_ok=True)
 
+    def sweep(self) -> None:
+        """Remove what processes have left that were killed while they wrote a file."""
+        with _writing(self.path):
+            for draft in self.path.glob(".*.tmp") if self.path.exists() else ():
+                found = _DRAFT.search(draft.name)
+                if found and not psutil.pid_exists(int(found[1])):
+                    draft.unlink(missing_ok=True)
+
     def _place(self, case: Case) -> tuple[Path, Case | None]:
         """Return the file for a case, and what it already holds of the same graph and bucket.
 
@@ -164,6 +175,10 @@ def expected_to_fail(cases: Iterable[Case]) -> set[Bucket]:
     return {case.finding.bucket for case in cases if case.expect is Expect.FAILS}
 
 
+# The end of a draft's name: the process that writes it, and a random number.
+_DRAFT = re.compile(r"\.([0-9]{1,9})-[0-9a-f]{8}\.tmp$")
+
+
 def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
@@ -179,7 +194,7 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file so that no reader, and no crash, ever meets a part of it."""
     draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
-        with draft.open("x", encoding="ascii", newline="\n") as file:
+        with draft.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

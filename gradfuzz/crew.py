@@ -12,6 +12,7 @@ from typing import Protocol
 from gradfuzz.answer import Bench
 from gradfuzz.catalogue import Catalogue
 from gradfuzz.clock import Clock
+from gradfuzz.evaluate import Run, call
 from gradfuzz.limits import USUAL, Limits
 from gradfuzz.order import Answer, Ask, Question, Request, Told
 from gradfuzz.process import Worker
@@ -54,6 +55,7 @@ class Alone:
 
     ops: Mapping[str, Catalogue]
     clock: Clock
+    run_op: Run = call
     size: int = 1
     _request: Request | None = None
 
@@ -67,7 +69,7 @@ class Alone:
         if self._request is None:
             return []
         request, self._request = self._request, None
-        bench = Bench(self.ops, clock=self.clock)
+        bench = Bench(self.ops, self.run_op, clock=self.clock)
         return [(0, bench.answer(request, lambda told: tell(0, told)))]
 
     def stop(self) -> None:

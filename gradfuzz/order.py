@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gradfuzz.events import CaseChecked, CaseRejected, RoundFailed
-from gradfuzz.finding import Bucket, Finding, Report
+from gradfuzz.finding import Finding, Report
 from gradfuzz.graph import Graph
+from gradfuzz.known import NOTHING, Known
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Order:
     seed: int
     seconds: float
     shrinking: float
-    known: frozenset[Bucket] = frozenset()
+    known: Known = NOTHING
     oracles: tuple[str, ...] = ()
 
 

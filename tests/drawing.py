@@ -4,12 +4,12 @@ import hypothesis
 from hypothesis import strategies as st
 
 from gradfuzz.check import check
-from gradfuzz.evaluate import call
 from gradfuzz.finding import Finding
 from gradfuzz.graph import Graph
 from gradfuzz.strategies.catalogue import CATALOGUE
 from gradfuzz.strategies.graphs import graphs
 from gradfuzz.strategies.modes import MODES, Mode
+from tests.careful import careful
 
 # No phase "explain": it runs variants of the simplest example, the last of which `find` returns.
 THOROUGH = hypothesis.settings(
@@ -32,7 +32,7 @@ def graphs_of(
     """Graphs of one op of the built-in catalogue, or of the entry of that number only."""
     focus = [entry for entry in CATALOGUE.entries if entry.op == op]
     focus = focus if only is None else [focus[only]]
-    return graphs(focus, run=call, others=CATALOGUE.entries, around=around, modes=modes)
+    return graphs(focus, run=careful, others=CATALOGUE.entries, around=around, modes=modes)
 
 
 def simplest(

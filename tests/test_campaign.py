@@ -40,6 +40,7 @@ from gradfuzz.strategies.catalogue import CATALOGUE
 from gradfuzz.strategies.entry import op
 from gradfuzz.strategies.graphs import Catalogue
 from tests.build import one_call
+from tests.careful import careful
 from tests.planted import planted_gradient
 
 Found = TypeVar("Found")
@@ -130,7 +131,8 @@ def campaign_on(
     """Return a campaign in this process, where gradients can be planted."""
     schedule = Schedule(sorted(ops), budget, seed, unseen=set(ops))
     storage = Storage(corpus, listen)
-    return Campaign(schedule, storage, budget, listen, Alone(ops, clock), clock, set(known))
+    crew = Alone(ops, clock, careful)
+    return Campaign(schedule, storage, budget, listen, crew, clock, set(known))
 
 
 def of_type(events: list[Event], kind: type[Found]) -> list[Found]:

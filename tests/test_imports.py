@@ -26,7 +26,7 @@ LAYERS = (
     {"examine"},
     {"blame", "convergence"},
     {"check"},
-    {"events"},
+    {"events", "known"},
     {"order"},
     {"clock", "fatal", "journal", "limits", "schedule", "server"},
     {"log", "round", "replay", "runfolder", "storage"},

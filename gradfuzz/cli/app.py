@@ -165,6 +165,42 @@ def fuzz_command(
     raise typer.Exit(fuzz(options, output))
 
 
+@app.command("triage")
+def triage_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH", help="Case files and corpora.", show_default="corpus"),
+    ] = None,
+    *,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--as", metavar="SORT", help="bug, convention, limitation or false alarm: do not ask."
+        ),
+    ] = None,
+    link: Annotated[str, typer.Option(help="Where it is filed or documented.")] = "",
+    note: Annotated[str, typer.Option(help="What there is to say of it.")] = "",
+    until: Annotated[
+        str,
+        typer.Option(
+            metavar="WHEN", help="A TensorFlow version or a date: from then on it is new again."
+        ),
+    ] = "",
+) -> None:
+    """Walk through the new findings, and write down what each one is.
+
+    New is a case that is expected to fail and has no note, no link and no place in the
+    corpus's known.toml. What is said goes to both; campaigns pass over it from then on.
+
+    Exit codes: 0 all said or left, 2 wrong usage or a file that cannot be read or written.
+
+    Example: [bold]gradfuzz triage corpus/Log-value-0123456789ab.json --as convention[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.triage import Given, triage
+    raise typer.Exit(triage(paths or [Path("corpus")], Given(sort, link, note, until)))
+
+
 @app.command("status")
 def status_command(
     run: Annotated[

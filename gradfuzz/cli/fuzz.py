@@ -5,7 +5,7 @@ import random
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -26,11 +26,12 @@ from gradfuzz.crew import Workers
 from gradfuzz.durations import format_duration
 from gradfuzz.errors import GradfuzzError, StorageError, UsageError
 from gradfuzz.events import Event
-from gradfuzz.finding import Bucket
+from gradfuzz.known import Known, read_accepted
 from gradfuzz.limits import Limits
 from gradfuzz.log import Log
 from gradfuzz.registry import registered_gradients
 from gradfuzz.runfolder import RunFolder, Settings, new_folder
+from gradfuzz.runtime import tf
 from gradfuzz.schedule import Schedule
 from gradfuzz.storage import Storage
 
@@ -104,10 +105,12 @@ def _go(folder: RunFolder, settings: Settings, catalogue: set[str], output: Outp
     console = terminal(stderr=output.as_json)
     console.quiet = output.quiet
     corpus = Corpus(Path(settings.corpus), catalogue)
+    corpus.sweep()
     known = _known(corpus, console)
     past = Past.of(folder, corpus)
-    past.tally.known = frozenset(known - past.tally.new.keys())
-    console.print(one_line(_start(folder, settings, past)), soft_wrap=True)
+    before = known.buckets - past.tally.new.keys()
+    past.tally.known = replace(known, buckets=before)
+    console.print(one_line(_start(folder, settings, past, len(before))), soft_wrap=True)
     session = Session(folder, settings, past, console, corpus)
     session.run(known, output)
     return _exit_code(past.tally)
@@ -118,7 +121,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _start(folder: RunFolder, settings: Settings, past: Past) -> str:
+def _start(folder: RunFolder, settings: Settings, past: Past, known: int) -> str:
     """Return the first line of a campaign."""
     parts = [
         f"seed {settings.seed}",
@@ -126,7 +129,7 @@ def _start(folder: RunFolder, settings: Settings, past: Past) -> str:
         counted(len(settings.ops), "op"),
         counted(settings.workers, "worker"),
         f"run {folder.path}",
-        f"corpus {settings.corpus} with {counted(len(past.tally.known), 'known bucket')}",
+        f"corpus {settings.corpus} with {counted(known, 'known bucket')}",
     ]
     if past.spent:
         parts.insert(2, f"of which {format_duration(past.spent)} are spent")
@@ -151,7 +154,7 @@ class Session:
     corpus: Corpus
     clock: StoppableClock = field(default_factory=StoppableClock)
 
-    def run(self, known: set[Bucket], output: Output) -> None:
+    def run(self, known: Known, output: Output) -> None:
         """Run it to its end."""
         settings, tally = self.settings, self.past.tally
         stopwatch = Stopwatch(self.past.spent)
@@ -174,14 +177,17 @@ class Session:
             stopwatch,
             crew.workers,
         )
+        storage = Storage(self.corpus, listen, Corpus(self.folder.flaky))
+        storage.buckets_of_others()  # what is there already is known, unless that is over
         campaign = Campaign(
             self._schedule(),
-            Storage(self.corpus, listen, Corpus(self.folder.flaky)),
+            storage,
             settings.budget,
             listen,
             crew,
             self.clock,
-            known,
+            set(known.buckets),
+            known.patterns,
             self.past.rounds,
             stopwatch,
             Ticker(self.folder, progress).tick,
@@ -218,7 +224,8 @@ class Session:
         self.folder.write_status({**status_of(progress), "over": True, "error": error or None})
         stopped, run = self.clock.stopped, self.folder.path
         tally, seconds = self.past.tally, progress.seconds
-        summary = Summary(tally, self.settings, run, seconds, stopped, error)
+        accepted = tuple(read_accepted(self.corpus.path))
+        summary = Summary(tally, self.settings, run, seconds, stopped, error, accepted)
         self.console.quiet = False
         show_summary(self.console, summary)
         if output.as_json:
@@ -259,9 +266,10 @@ def _require_writable(folder: Path) -> None:
                            "should be a writable folder with room") from error  # fmt: skip
 
 
-def _known(corpus: Corpus, console: Console) -> set[Bucket]:
-    """Return the known buckets, and tell of each case file that is broken."""
+def _known(corpus: Corpus, console: Console) -> Known:
+    """Return what is known, and tell of each case file that is broken."""
     cases, errors = corpus.load_all()
     for error in errors:
         console.print(one_line(f"passed over: {error}", "yellow"), soft_wrap=True)
-    return expected_to_fail(case for _, case in cases)
+    buckets = expected_to_fail(case for _, case in cases)
+    return Known.of(buckets, read_accepted(corpus.path), tf.__version__)

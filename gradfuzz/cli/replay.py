@@ -15,6 +15,7 @@ from gradfuzz.cli.tables import case_table
 from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
 from gradfuzz.crew import sacrifice
 from gradfuzz.errors import StorageError, UsageError
+from gradfuzz.known import Accepted, read_accepted, stale
 from gradfuzz.replay import Replayed, Status, case_files, replay_one
 
 STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}
@@ -36,16 +37,28 @@ def replay(paths: Sequence[Path], *, as_json: bool) -> int:
     interrupted = False
     try:
         with sacrifice() as ask:
-            done.extend(replay_one(file, catalogue, ask) for file in files_shown)
+            for file in files_shown:
+                done.append(replay_one(file, catalogue, ask))
     except KeyboardInterrupt:
         interrupted = True
     _show(console, done, len(files))
+    unseen = [] if interrupted else _stale(paths, done)
+    for accepted in unseen:
+        text = f"stale: {accepted.bucket!r} of known.toml ({accepted.sort}) is not seen any more"
+        console.print(one_line(text, SURPRISE), soft_wrap=True)
     for problem in problems:
         terminal(stderr=True).print(one_line(f"gradfuzz: {problem}", "red"))
     code = INTERRUPTED if interrupted else _exit_code(done, problems)
     if as_json:
-        write_json(_as_json(done, problems, code))
+        write_json(_as_json(done, problems, code) | {"stale": [each.bucket for each in unseen]})
     return code
+
+
+def _stale(paths: Sequence[Path], done: Sequence[Replayed]) -> list[Accepted]:
+    """Return what whole corpora accept that no case of theirs shows any more."""
+    found = [each.report.finding for each in done if each.report and each.report.finding]
+    accepted = [each for path in paths if path.is_dir() for each in read_accepted(path)]
+    return stale(accepted, {finding.bucket for finding in found})
 
 
 def message_of(replayed: Replayed) -> str:

@@ -1,6 +1,7 @@
 """What a campaign came to, for a person and as JSON."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ from gradfuzz.cli.tally import OpTally, Saved, Tally
 from gradfuzz.cli.terminal import counted, one_line
 from gradfuzz.durations import format_duration
 from gradfuzz.finding import Bucket
+from gradfuzz.known import Accepted, stale
 from gradfuzz.runfolder import Settings
 
 # So many known buckets, and ops with the largest inconclusive share, are listed.
 ROWS = 10
+# With so many cases of its op, what is known and not seen is named as stale.
+ENOUGH = 1000
 # An op is named as inconclusive from this share on.
 NOTABLE = 0.05
 
@@ -26,7 +30,8 @@ NOTABLE = 0.05
 class Summary:
     """A campaign that is over: its counts, and how it was started and ended.
 
-    `error` is the line of the error that ended it, "" for none.
+    `error` is the line of the error that ended it, "" for none; `accepted` what was known by
+    patterns.
     """
 
     tally: Tally
@@ -35,6 +40,20 @@ class Summary:
     seconds: float
     stopped: bool = False
     error: str = ""
+    accepted: tuple[Accepted, ...] = ()
+
+    @property
+    def stale(self) -> list[Accepted]:
+        """What was accepted and not seen, though its op had cases enough."""
+        ops = self.tally.ops
+        tried = [each for each in self.accepted if _cases(each, ops) >= ENOUGH]
+        return stale(tried, self.tally.hits)
+
+
+def _cases(accepted: Accepted, ops: Mapping[str, OpTally]) -> int:
+    """Return how many cases the ops had that a pattern names."""
+    start = accepted.bucket.partition("*")[0]
+    return sum(op.cases for name, op in ops.items() if start.startswith(name))
 
 
 def show_summary(console: Console, summary: Summary) -> None:
@@ -53,6 +72,9 @@ def show_summary(console: Console, summary: Summary) -> None:
         console.print(
             one_line(f"Rounds that ended early: {', '.join(sorted(tally.failed))}.", "yellow")
         )
+    for accepted in summary.stale:
+        text = f"stale: {accepted.bucket!r} of known.toml ({accepted.sort}) was not seen"
+        console.print(one_line(text, "yellow"), soft_wrap=True)
     for op, reason in sorted(tally.broken.items()):
         console.print(one_line(f"please report this: {op}: {reason}", "bold red"))
     _next(console, summary)
@@ -154,6 +176,7 @@ def summary_as_json(summary: Summary) -> dict[str, Any]:
         "ops": ops,
         "findings": [_saved_as_json(saved) for _, saved in sorted(tally.new.items())],
         "known": [_hit_as_json(*hit) for hit in tally.known_hits.items()],
+        "stale": [accepted.bucket for accepted in summary.stale],
         "deaths": dict(sorted(tally.deaths.items())),
         "gradients": sorted(tally.gradients),
         "dropped": [_hit_as_json(*hit) for hit in sorted(tally.dropped.items())],

@@ -1,6 +1,7 @@
 """What a campaign came to so far, counted from its events."""
 
 from collections import Counter, defaultdict
+from collections.abc import Container
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class Tally:
     the oracle that was last asked about an op, `by_oracle` the cases of each.
     """
 
-    known: frozenset[Bucket]
+    known: Container[Bucket]
     ops: defaultdict[str, OpTally] = field(default_factory=lambda: defaultdict(OpTally))
     hits: Counter[Bucket] = field(default_factory=Counter)
     new: dict[Bucket, Saved] = field(default_factory=dict)
