@@ -106,6 +106,15 @@ class Worker:
             return 0
 
     @property
+    def cpu(self) -> float:
+        """The seconds of CPU time that its process has had."""
+        try:
+            times = self._running.seen.cpu_times() if self._running else None
+        except psutil.Error:
+            return 0.0
+        return times.user + times.system if times else 0.0
+
+    @property
     def pid(self) -> int | None:
         """The number of its process."""
         return self._running.process.pid if self._running else None
@@ -210,11 +219,7 @@ class Worker:
             return "memory"
         if self.words.exists() and self.words.stat().st_size > WORDS_AT_MOST:
             os.truncate(self.words, 0)
-        try:
-            times = running.seen.cpu_times()
-        except psutil.Error:
-            return ""
-        case, wall, cpu = read_number(self.journal), time.monotonic(), times.user + times.system
+        case, wall, cpu = read_number(self.journal), time.monotonic(), self.cpu
         if case != running.case:
             running.case, running.wall, running.cpu = case, wall, cpu
         most = self._patience * self.limits.seconds

@@ -46,7 +46,8 @@ class Turn:
 class Schedule:
     """The rounds of a campaign over `ops` that has `budget` seconds on each of its workers.
 
-    `unseen` are the ops whose gradient function has never run.
+    `unseen` are the ops whose gradient function has never run, `around` the calls around the one
+    in focus, in turn by pass.
     """
 
     ops: Sequence[str]
@@ -55,6 +56,7 @@ class Schedule:
     workers: int = 1
     unseen: set[str] = field(default_factory=set)
     accounts: dict[str, Account] = field(default_factory=dict)
+    around: tuple[int, ...] = AROUND
 
     def __post_init__(self) -> None:
         for op in self.ops:
@@ -71,7 +73,8 @@ class Schedule:
             shares = self.shares()
             for op in order:
                 seed = rng.getrandbits(32)
-                yield Turn(op, AROUND[number % len(AROUND)], seed, self._seconds(shares[op]))
+                around = self.around[number % len(self.around)]
+                yield Turn(op, around, seed, self._seconds(shares[op]))
             number += 1
 
     def _seconds(self, share: float) -> float:

@@ -72,7 +72,7 @@ def test_nothing_is_lost_or_torn_by_kills(tmp_path: Path) -> None:
         time.sleep(rng.uniform(0, 3))
         if victim == "campaign":
             campaign.kill()
-            campaign.wait()
+            campaign.communicate()
             campaign = begin(tmp_path, "--resume", "run")
         else:
             for each in rng.sample(found := processes(campaign)[victim], min(1, len(found))):
