@@ -75,13 +75,13 @@ def encode_array(array: Array | np.generic, place: str, pack: Pack = compress) -
 def _text(element: Any) -> Json:
     match element.dtype.kind:
         case "f":
-            return encode_float(_shortest(element))
+            return encode_float(shortest(element))
         case "c":
-            return encode_complex(complex(_shortest(element.real), _shortest(element.imag)))
+            return encode_complex(complex(shortest(element.real), shortest(element.imag)))
     return element.item()
 
 
-def _shortest(element: Any) -> float:
+def shortest(element: Any) -> float:
     """Return the float64 of the fewest digits that rounds to `element` in its own dtype."""
     exact = float(element)
     if not math.isfinite(exact):

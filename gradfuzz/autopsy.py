@@ -171,7 +171,7 @@ def _with(graph: Graph, arrays: list[Array]) -> Graph:
 
     def node(old: Node) -> Node:
         if isinstance(old, Leaf):
-            return Leaf(next(feed))
+            return Leaf(next(feed), old.variable)
         return Call(old.op, {name: put(arg) for name, arg in old.args.items()})
 
     return Graph(tuple(map(node, graph.nodes)), graph.outputs)

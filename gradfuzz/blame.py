@@ -84,7 +84,9 @@ def _first_cut(whole: Blamed, examine: Examine) -> Blamed | None:
     graph, subject = whole.graph, Subject.of(whole.graph)
     used = {ref for _, call in graph.calls for ref in call.inputs} | set(graph.outputs)
     for index, _ in graph.calls:
-        outputs = sorted(ref for ref in used if ref.node == index and subject.is_real(ref))
+        outputs = sorted(
+            ref for ref in used if ref.node == index and subject.is_differentiable(ref)
+        )
         found = _part(whole, graph, outputs, examine) if outputs else None
         if found is not None:
             return found
@@ -118,7 +120,7 @@ def _meeting_kinks(blamed: Blamed, examine: Examine) -> str | None:
     """
     subject = Subject.of(blamed.graph)
     inputs = [ref for ref in blamed.call.inputs if isinstance(blamed.graph.nodes[ref.node], Call)]
-    real = [ref for ref in inputs if subject.is_real(ref)]
+    real = [ref for ref in inputs if subject.is_differentiable(ref)]
     if real and not _is_smooth(blamed.graph.cut(real)):
         return f"{blamed.call.op} reads a tensor that is not smooth at this point"
     alone = isolated(blamed.graph, subject.value)
@@ -128,7 +130,7 @@ def _meeting_kinks(blamed: Blamed, examine: Examine) -> str | None:
 
 
 def isolated(graph: Graph, value: Callable[[Ref], Array]) -> Graph:
-    """Return the last call by itself, on a new leaf for each real tensor it reads.
+    """Return the last call by itself, on a new leaf for each differentiable tensor it reads.
 
     `value` returns the tensor at an edge.
     """
@@ -136,6 +138,10 @@ def isolated(graph: Graph, value: Callable[[Ref], Array]) -> Graph:
     nodes: list[Leaf | Call] = []
 
     def as_leaf(ref: Ref) -> Ref | Array:
+        read = graph.nodes[ref.node]
+        if isinstance(read, Leaf):
+            nodes.append(read)
+            return Ref(len(nodes) - 1)
         found = value(ref)
         if found.dtype.name not in LEAF_DTYPES:
             return found
@@ -183,10 +189,17 @@ def _input_to_blame(blamed: Blamed, examine: Examine) -> tuple[str, Blamed]:
 
 
 def _hold_all_but(name: str, graph: Graph, subject: Subject) -> Graph:
-    """Return `graph` with every other argument of its last call made constant."""
+    """Return `graph` with every other argument of its last call made constant.
+
+    A variable cannot be.
+    """
     index, call = graph.calls[-1]
+
+    def held(ref: Ref) -> Ref | Array:
+        read = graph.nodes[ref.node]
+        return ref if isinstance(read, Leaf) and read.variable else subject.value(ref)
+
     args = {
-        other: arg if other == name else replace_refs(arg, subject.value)
-        for other, arg in call.args.items()
+        other: arg if other == name else replace_refs(arg, held) for other, arg in call.args.items()
     }
     return graph.with_call(index, Call(call.op, args))

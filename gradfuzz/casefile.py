@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import date
-from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from gradfuzz.arrayjson import decode_float, encode_float
+from gradfuzz.expect import Expect, Expectation, expect_as_json, read_expect
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Graph
 from gradfuzz.graphjson import GraphReader, digest, encode_graph
@@ -39,13 +39,6 @@ BYTES_AT_MOST = 2**25
 _ENVIRONMENT_AT_MOST = 50  # entries
 
 
-class Expect(Enum):
-    """What a replay of a case should come to."""
-
-    FAILS = "fails"
-    PASSES = "passes"
-
-
 @dataclass(frozen=True, eq=False)
 class Case:
     """A finding as it is kept.
@@ -61,7 +54,7 @@ class Case:
     seed: int | None
     first_seen: str
     last_seen: str
-    expect: Expect = Expect.FAILS
+    expect: Expectation = Expect.FAILS
     link: str = ""
     note: str = ""
 
@@ -94,7 +87,7 @@ def dumps(case: Case) -> str:
         "format": FORMAT,
         "bucket": asdict(finding.bucket),
         "evidence": evidence,
-        "expect": case.expect.value,
+        "expect": expect_as_json(case.expect),
         "link": case.link,
         "note": case.note,
         "seed": _plain(case.seed),
@@ -171,12 +164,6 @@ def _evidence(raw: Json) -> Evidence:
     return Evidence(**{n: read(found[n], f"evidence.{n}") for n, read in _EVIDENCE.items()})
 
 
-def _expect(raw: Json, place: str) -> Expect:
-    if raw not in [each.value for each in Expect]:
-        raise wrong(place, shown(raw), " or ".join(f'"{each.value}"' for each in Expect))
-    return Expect(raw)
-
-
 def _date(raw: Json, place: str) -> str:
     text = string(raw, place)
     try:
@@ -207,7 +194,7 @@ _EVIDENCE: dict[str, Reader[Any]] = {
 }
 
 _FIELDS: dict[str, Reader[Any]] = {
-    "expect": _expect,
+    "expect": read_expect,
     "link": string,
     "note": string,
     "seed": optional(integer),

@@ -61,7 +61,8 @@ def convergence(graph: Graph, evidence: Evidence) -> Convergence:
     _require_below(leaf, len(subject.primals), "leaf")
     _require_below(element, subject.primals[leaf].size, "element")
     _require_below(output, subject.outputs.size, "output")
-    return _of_an_element(subject, leaf, element, output)
+    place = subject.place(leaf, element, output)
+    return _of_an_element(subject, leaf, element, output, place)
 
 
 def _require_below(index: int, count: int, name: str) -> None:
@@ -70,21 +71,21 @@ def _require_below(index: int, count: int, name: str) -> None:
         raise CaseFileError(f"evidence.{name}: {index}, should be {wanted}")
 
 
-def _of_an_element(subject: Subject, leaf: int, element: int, output: int) -> Convergence:
+def _of_an_element(
+    subject: Subject, leaf: int, element: int, output: int, place: str
+) -> Convergence:
     unit = float(scale_of(subject.primals[leaf]).flat[element])
     tangents = [np.zeros(x.shape) for x in subject.primals]
     tangents[leaf].flat[element] = unit
     line = subject.line(tangents, np.arange(subject.outputs.size) == output)
     try:
-        row = row_of_jacobian(subject.linearisation, output)[leaf]
+        row = row_of_jacobian(subject.linearisation, output, subject.outputs.size)[leaf]
         problem = "TensorFlow returned None: no connection" if row is None else ""
         analytic = None if row is None else float(row.flat[element])
     except GradientError as error:
         problem, analytic = fault_of_raising(error).evidence.message, None
     except IndexError:
         problem, analytic = "the gradient has another shape than its leaf", None
-    node = subject.program.graph.leaves[leaf]
-    place = f"output {output} by element {element} of leaf {leaf} (%{node})"
     return _measure(line, unit, subject.epsilon, place, analytic, problem)
 
 

@@ -15,10 +15,12 @@ from pathlib import Path
 
 import psutil
 
-from gradfuzz.casefile import BYTES_AT_MOST, Case, Expect, dumps, file_name, loads, long_file_name
+from gradfuzz.casefile import BYTES_AT_MOST, Case, dumps, file_name, loads, long_file_name
 from gradfuzz.errors import CaseFileError, StorageError
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket
 from gradfuzz.registry import require_allowed
+from gradfuzz.runtime import tf
 
 
 def find_case_files(path: Path) -> list[Path]:
@@ -100,7 +102,10 @@ class Corpus:
         return cases, errors
 
     def known_buckets(self) -> set[Bucket]:
-        """Return the buckets of the cases expected to fail; none before the first is saved."""
+        """Return the buckets of the cases expected to fail on this TensorFlow.
+
+        None before the first is saved.
+        """
         with _reading(self.path):
             cases = self.load_all()[0] if self.path.exists() else []
         return expected_to_fail(case for _, case in cases)
@@ -171,8 +176,9 @@ class Corpus:
 
 
 def expected_to_fail(cases: Iterable[Case]) -> set[Bucket]:
-    """Return the buckets of those cases that are expected to fail."""
-    return {case.finding.bucket for case in cases if case.expect is Expect.FAILS}
+    """Return the buckets of those cases that are expected to fail on this TensorFlow."""
+    failing = (case for case in cases if case.expect.on(tf.__version__) is Expect.FAILS)
+    return {case.finding.bucket for case in failing}
 
 
 # The end of a draft's name: the process that writes it, and a random number.

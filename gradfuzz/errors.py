@@ -28,3 +28,7 @@ class SlowError(GradfuzzError):
 
 class ForwardError(GradfuzzError):
     """An op refused its arguments, so there is nothing to differentiate."""
+
+
+class FunctionError(GradfuzzError):
+    """A function of the user's, or its inputs, of which no gradient can be checked."""

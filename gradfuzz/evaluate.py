@@ -3,17 +3,19 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from gradfuzz.errors import ForwardError
 from gradfuzz.graph import Args, Array, Graph, Leaf, Ref, refs_in, replace_refs
+from gradfuzz.realview import from_real_view
 from gradfuzz.registry import function
 from gradfuzz.runtime import constant, tf
 
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
 Outputs = tuple[Tensor, ...]
+Feed = Callable[[Array], Tensor]
 Run = Callable[[str, Args, Sequence[Outputs]], Outputs]
 
 # What TensorFlow raises when an op refuses its arguments: its kernels the first, its Python
@@ -24,12 +26,16 @@ REFUSALS = (tf.errors.OpError, ValueError, TypeError, NotImplementedError, Index
 def call(op: str, args: Args, values: Sequence[Outputs]) -> Outputs:
     """Call one op, reading each `Ref` from `values`, the outputs of every earlier node.
 
+    The output of a leaf that is a variable is the `Leaf` itself.
+
     Raises `ForwardError` where the op refuses its arguments.
     """
     return Step.of(op, args).run([tuple(map(_tensor, outputs)) for outputs in values])
 
 
 def _tensor(value: Any) -> Tensor:
+    if isinstance(value, Leaf):
+        return variable(value.value)
     return value if isinstance(value, tf.Tensor) else constant(value)
 
 
@@ -97,18 +103,78 @@ def first_line(error: BaseException | None) -> str:
     return _WRAPPING.sub("", lines[0])[:200]
 
 
+class Runnable(Protocol):
+    """What can be examined, as a function of its leaves: a graph, or a function of the user's.
+
+    `epsilon` is the rounding unit of what it computes with out of sight of `run_all`, unless it
+    `is_composed`: then nobody has looked.
+    """
+
+    @property
+    def epsilon(self) -> float:
+        """The rounding unit inside."""
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether a function of several ops hides in it, of a precision that is not known."""
+
+    @property
+    def feeds(self) -> Sequence[Feed]:
+        """What makes, of the real view of a primal, what `run` takes and a tape can watch."""
+
+    def is_complex(self, leaf: int) -> bool:
+        """Return whether the primals of a leaf are complex numbers, seen as their parts."""
+
+    def leaf_name(self, leaf: int) -> str:
+        """Return what a leaf is called in messages."""
+
+    def tape(self, *, persistent: bool) -> Any:
+        """Return a new tape; a persistent one gives more than one gradient."""
+
+    def run(self, sources: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Return the outputs.  Raises `ForwardError` where there are none."""
+
+    def run_all(self, sources: Sequence[Tensor]) -> Sequence[Outputs]:
+        """Return every tensor on the way that is known, the outputs among them."""
+
+    def outputs(self, values: Sequence[Outputs]) -> Sequence[Tensor]:
+        """Return the outputs among all tensors."""
+
+
 @dataclass(frozen=True)
 class Program:
-    """A graph made ready to run many times.  The step of a leaf is None."""
+    """A graph made ready to run many times.  The step of a leaf is None.
+
+    `feeds` has, for each leaf, what makes the tensor to run with from the real view of a primal.
+    """
 
     graph: Graph
     steps: tuple[Step | None, ...]
+    feeds: tuple[Feed, ...]
 
     @classmethod
     def of(cls, graph: Graph) -> "Program":
         """Prepare `graph`.  Raises `UsageError` for an op that this TensorFlow lacks."""
         steps = (None if isinstance(n, Leaf) else Step.of(n.op, n.args) for n in graph.nodes)
-        return cls(graph, tuple(steps))
+        feeds = (feed_of(n) for n in graph.nodes if isinstance(n, Leaf))
+        return cls(graph, tuple(steps), tuple(feeds))
+
+    @property
+    def epsilon(self) -> float:
+        return 2.0**-52
+
+    @property
+    def is_composed(self) -> bool:
+        return self.graph.is_composed
+
+    def is_complex(self, leaf: int) -> bool:
+        return self.graph.primals[leaf].dtype.kind == "c"
+
+    def leaf_name(self, leaf: int) -> str:
+        return f"leaf {leaf} (%{self.graph.leaves[leaf]})"
+
+    def tape(self, *, persistent: bool) -> Any:
+        return tf.GradientTape(persistent=persistent)
 
     def run(self, primals: Sequence[Tensor]) -> list[Tensor]:
         """Return the tensors of `graph.outputs` at `primals`, one per leaf, in node order."""
@@ -134,6 +200,29 @@ def _output(values: Sequence[Outputs], ref: Ref) -> Tensor:
     return values[ref.node][ref.output]
 
 
-def tensors(primals: Sequence[Array]) -> list[Tensor]:
-    """Return a tensor of each primal; each has memory of its own, so that it cannot change."""
-    return [constant(primal) for primal in primals]
+def feed(program: Runnable, views: Sequence[Array]) -> list[Tensor]:
+    """Return what to run with at primals of these real views, one per leaf.
+
+    Each tensor has memory of its own, so that it cannot change.
+    """
+    return [feed(view) for feed, view in zip(program.feeds, views, strict=True)]
+
+
+def feed_of(leaf: Leaf) -> Feed:
+    """Return what makes a tensor, or the handle of a variable, from the real view of a primal."""
+    if leaf.value.dtype.kind != "c":
+        return variable if leaf.variable else constant
+    return _complex_variable if leaf.variable else _complex_constant
+
+
+def variable(value: Array) -> Tensor:
+    """Return the handle of a new variable, which lives as long as the handle does."""
+    return tf.Variable(value).handle
+
+
+def _complex_constant(view: Array) -> Tensor:
+    return constant(from_real_view(view))
+
+
+def _complex_variable(view: Array) -> Tensor:
+    return variable(from_real_view(view))

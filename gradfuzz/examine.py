@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gradfuzz.finding import AGREED, Fault, Outcome
+from gradfuzz.finding import AGREED, Fault, Outcome, inconclusive
 from gradfuzz.graph import Graph
 from gradfuzz.oracles import always, numeric
 from gradfuzz.oracles.numeric import Place
@@ -35,3 +35,14 @@ def examine(graph: Graph, *, repeat: bool = False, at: Place | None = None) -> E
     if at is not None:
         return Examination(numeric.NAME, numeric.examine_at(subject, at))
     return Examination(numeric.NAME, numeric.examine(subject))
+
+
+def votes(subject: Subject) -> dict[str, Outcome]:
+    """Return what each oracle says of a subject as a whole, its gradient taken twice.
+
+    Where the gradient has no right form, there is nothing that the others could compare.
+    """
+    found = {always.NAME: always.examine(subject, repeat=True)}
+    if found[always.NAME] is not AGREED:
+        return found | {numeric.NAME: inconclusive("not asked: there is no gradient to compare")}
+    return found | {numeric.NAME: numeric.examine(subject)}

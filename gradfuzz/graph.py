@@ -6,7 +6,7 @@ by construction.  Nothing here imports TensorFlow or Hypothesis: a saved graph o
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,9 +29,13 @@ class Ref:
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
-    """A primal: the value a derivative is taken at.  Its dtype is real (float64 as a rule)."""
+    """A primal: the value a derivative is taken at.  Its dtype is real or complex.
+
+    A call that reads a `variable` leaf gets the handle of a resource variable with that value.
+    """
 
     value: Array
+    variable: bool = False
 
     def __post_init__(self) -> None:
         # NumPy's arithmetic makes scalars of arrays of rank 0.
@@ -122,7 +126,7 @@ class Graph:
     def at(self, primals: Sequence[Array]) -> "Graph":
         """Return the same graph with other values in its leaves."""
         feed = iter(primals)
-        nodes = (Leaf(next(feed)) if isinstance(n, Leaf) else n for n in self.nodes)
+        nodes = (replace(n, value=next(feed)) if isinstance(n, Leaf) else n for n in self.nodes)
         return Graph(tuple(nodes), self.outputs)
 
     def cut(self, outputs: Iterable[Ref]) -> "Graph":
@@ -188,7 +192,7 @@ def _arrays(arg: Any) -> Iterator[Array]:
 
 def _format_node(node: Node) -> str:
     if isinstance(node, Leaf):
-        return f"leaf {format_array(node.value)}"
+        return f"{'variable' if node.variable else 'leaf'} {format_array(node.value)}"
     args = ", ".join(f"{name}={_format_arg(arg)}" for name, arg in node.args.items())
     return f"{node.op}({args})"
 

@@ -1,6 +1,6 @@
 """A graph as JSON, and the digest that names it.
 
-leaf     {"leaf": {"float64": [0.5], "shape": [1]}}
+leaf     {"leaf": {"float64": [0.5], "shape": [1]}}; with "variable": true for a variable
 call     {"op": "Sum", "args": {"input": "%0", "axis": [0], "keep_dims": false}}
 edge     "%3", or "%3:1" for output 1
 string   "SAME"; {"str": "%d"} where it would read as an edge or a number
@@ -28,13 +28,23 @@ from gradfuzz.arrayjson import (
 )
 from gradfuzz.errors import CaseFileError, UsageError
 from gradfuzz.graph import Array, Call, Graph, Leaf, Node, Ref
-from gradfuzz.strictjson import Json, mapping, members, sequence, shortened, shown, string, wrong
+from gradfuzz.strictjson import (
+    Json,
+    boolean,
+    mapping,
+    members,
+    sequence,
+    shortened,
+    shown,
+    string,
+    wrong,
+)
 
 NODES_AT_MOST = 1000
 DEPTH_AT_MOST = 16  # of lists in one argument
 _NAME_AT_MOST = 200  # characters of an op's or an argument's name
 
-LEAF_DTYPES = ("float64", "float32")
+LEAF_DTYPES = ("float64", "float32", "complex128", "complex64")
 
 _REF = re.compile(r"%(0|[1-9][0-9]{0,5})(?::([1-9][0-9]{0,5}))?")
 _INT_RANGE = range(-(2**63), 2**64)  # what some integer dtype can hold
@@ -61,7 +71,8 @@ def encode_graph(graph: Graph, pack: Pack = compress, prefix: str = "") -> dict[
 
 def _encode_node(node: Node, place: str, pack: Pack) -> Json:
     if isinstance(node, Leaf):
-        return {"leaf": encode_array(node.value, f"{place}.leaf", pack)}
+        leaf = {"leaf": encode_array(node.value, f"{place}.leaf", pack)}
+        return {**leaf, "variable": True} if node.variable else leaf
     args = {n: _encode_arg(arg, f"{place}.args.{n}", pack) for n, arg in node.args.items()}
     return {"op": node.op, "args": args}
 
@@ -115,8 +126,9 @@ class GraphReader:
     def _node(self, raw: Json, place: str, index: int) -> Node:
         found = mapping(raw, place)
         if "leaf" in found:
-            members(found, place, ("leaf",))
-            return Leaf(self._leaf(found["leaf"], f"{place}.leaf"))
+            is_variable = "variable" in found and boolean(found["variable"], f"{place}.variable")
+            members(found, place, ("leaf", "variable") if "variable" in found else ("leaf",))
+            return Leaf(self._leaf(found["leaf"], f"{place}.leaf"), is_variable)
         members(found, place, ("op", "args"))
         op = _name(found["op"], f"{place}.op")
         try:

@@ -7,7 +7,7 @@ knows that from the constants alone.
 from typing import Any
 
 from gradfuzz.errors import CaseFileError, ForwardError, UsageError
-from gradfuzz.evaluate import Outputs, call
+from gradfuzz.evaluate import Outputs, call, variable
 from gradfuzz.graph import Graph, Leaf
 from gradfuzz.runtime import tf
 
@@ -31,7 +31,8 @@ def require_small(graph: Graph) -> None:
         for index, node in enumerate(graph.nodes):
             try:
                 if isinstance(node, Leaf):
-                    built.append((tf.constant(node.value),))
+                    value = tf.constant(node.value)
+                    built.append((variable(value) if node.variable else value,))
                 else:
                     built.append(call(node.op, node.args, built))
             except _NOT_BUILT:

@@ -113,5 +113,9 @@ class Watched:
         return outputs
 
     def _node(self, index: int, outputs: tuple[Any, ...]) -> Node:
-        is_leaf = len(outputs) == 1 and isinstance(outputs[0], np.ndarray | np.generic)
-        return Leaf(outputs[0]) if is_leaf else self._calls[index]
+        match outputs:
+            case (Leaf() as variable,):
+                return variable
+            case (np.ndarray() | np.generic() as value,):
+                return Leaf(np.asarray(value))
+        return self._calls[index]

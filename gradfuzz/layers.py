@@ -3,7 +3,9 @@
 So a layer is an op like any other, and its weights are inputs to differentiate by.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any
@@ -52,10 +54,20 @@ class _Config(dict[str, Any]):
 @lru_cache(MOST_LAYERS)
 def _built(layer_class: Any, config: _Config, forms: tuple[tuple[str, Any], ...]) -> Any:
     # Outside of any function that is being traced, and of any tape.
-    with tf.init_scope():
+    with tf.init_scope(), _same_random_state():
         layer = layer_class(**config, dtype=_dtype(forms))
         layer(**{name: _example(form) for name, form in forms})
     return layer
+
+
+@contextmanager
+def _same_random_state() -> Iterator[None]:
+    """Leave Python's random numbers as they are: Keras takes the seeds of initial weights there."""
+    state = random.getstate()
+    try:
+        yield
+    finally:
+        random.setstate(state)
 
 
 def _form(arg: Any) -> Any:

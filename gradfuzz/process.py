@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 
+from gradfuzz.catalogue import FILES
 from gradfuzz.errors import GradfuzzError
 from gradfuzz.journal import read, read_number
 from gradfuzz.limits import PATIENCE, Limits
@@ -152,7 +153,8 @@ class Worker:
         for _ in range(STARTS):
             context = start_server()
             ours, theirs = context.Pipe()
-            setting = Setting(self.journal, self.words, self.sources, self.limits.allocated)
+            files = os.environ.get(FILES, "")
+            setting = Setting(self.journal, self.words, self.sources, files, self.limits.allocated)
             process = context.Process(target=work, args=(theirs, setting), daemon=True)
             try:
                 process.start()

@@ -4,7 +4,7 @@ A case file comes from anywhere, so an op is called only where it is in TensorFl
 registry without being stateful, or in a catalogue that the user installed or loaded.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from inspect import isclass
@@ -57,13 +57,26 @@ def is_available(op: str) -> bool:
     return True
 
 
-@cache
+# The functions that the user loaded on purpose, by the names that graphs call them by.
+_LOADED: dict[str, Callable[..., Any]] = {}
+
+
+def register(functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Let graphs call functions that are not TensorFlow's."""
+    _LOADED.update(functions)
+
+
 def function(op: str) -> Callable[..., Any]:
     """Return what computes `op`: a function of `tf.raw_ops`, or the public one of a dotted name.
 
-    A class of `keras.layers` stands for the function of `layers.as_function`.  Raises
-    `UsageError` where this TensorFlow has none.
+    A class of `keras.layers` stands for the function of `layers.as_function`; a name that was
+    registered for that function.  Raises `UsageError` where this TensorFlow has none.
     """
+    return _LOADED.get(op) or _of_tensorflow(op)
+
+
+@cache
+def _of_tensorflow(op: str) -> Callable[..., Any]:
     root, _, path = op.rpartition(".")[0].partition(".")
     found: Any = {"tf": tf, "keras": tf.keras, "": tf.raw_ops}.get(root)
     for part in (*filter(None, path.split(".")), op.rpartition(".")[2]):

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from gradfuzz.casefile import Case, Expect
+from gradfuzz.casefile import Case
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.errors import GradfuzzError, StorageError
+from gradfuzz.expect import Expect
 from gradfuzz.fatal import fatal, is_fatal
 from gradfuzz.finding import Report, Verdict
 from gradfuzz.order import Answer, Ask, Death, Question, Refused
+from gradfuzz.runtime import tf
 
 
 class Status(Enum):
@@ -101,7 +103,7 @@ def _report(case: Case, answer: Answer) -> Report | None:
 def _status(case: Case, report: Report) -> Status:
     if report.verdict is Verdict.INCONCLUSIVE:
         return Status.CHANGED
-    if case.expect is Expect.PASSES:
+    if case.expect.on(tf.__version__) is Expect.PASSES:
         return Status.PASSES if report.finding is None else Status.REGRESSED
     if report.finding is None:
         return Status.FIXED

@@ -6,62 +6,97 @@ returns: `tf.image.adjust_saturation` of float64 computes in float32.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from gradfuzz.evaluate import Outputs, Program, Tensor
-from gradfuzz.runtime import op_callbacks, tf
+from gradfuzz.evaluate import Outputs, Runnable, Tensor
+from gradfuzz.runtime import context, op_callbacks, tf
 
-_UNITS = {
+# The rounding unit of each dtype of numbers.
+UNITS = {
     tf.float64: 2.0**-52,
+    tf.complex128: 2.0**-52,
     tf.float32: 2.0**-23,
+    tf.complex64: 2.0**-23,
     tf.float16: 2.0**-10,
     tf.bfloat16: 2.0**-7,
 }
-FINEST = _UNITS[tf.float64]
+
+
+def coarsest(dtypes: Iterable[Any]) -> Any:
+    """Return the least precise of some dtypes, float64 where none is of numbers."""
+    return max((d for d in dtypes if d in UNITS), key=lambda d: UNITS[d], default=tf.float64)
 
 
 def epsilon(values: Sequence[Outputs]) -> float:
-    """Return the rounding unit of the least precise real tensor in a forward pass."""
-    return coarsest({tensor.dtype for outputs in values for tensor in outputs})
+    """Return the rounding unit of the least precise tensor of numbers in a forward pass."""
+    return UNITS[coarsest({tensor.dtype for outputs in values for tensor in outputs})]
 
 
-def coarsest(dtypes: Iterable[Any]) -> float:
-    """Return the largest rounding unit of some dtypes, float64's where none is of floats."""
-    return max((_UNITS[dtype] for dtype in dtypes if dtype in _UNITS), default=FINEST)
-
-
-def epsilon_within(program: Program, sources: Sequence[Tensor]) -> float:
+def epsilon_within(program: Runnable, sources: Sequence[Tensor]) -> float:
     """Return the rounding unit of the least precise tensor that depends on `sources`.
 
     Runs `program` once and sees every op on the way, those inside its functions included.
     """
     depending = {_key(source) for source in sources}
     dtypes = {source.dtype for source in sources}
-    with _watching() as seen:
+    with watching() as ran:
         program.run(sources)
-    for inputs, outputs, traced in seen:
+    for op in ran:
         # What goes into a function that is being traced is a tensor of its own.
-        if traced or any(_key(tensor) in depending for tensor in inputs):
-            depending.update(map(_key, outputs))
-            dtypes.update(tensor.dtype for tensor in outputs)
-    return coarsest(dtypes)
+        if op.traced or any(_key(tensor) in depending for tensor in op.inputs):
+            depending.update(map(_key, op.outputs))
+            dtypes.update(op.dtypes())
+    return UNITS[coarsest(dtypes)]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """An op that ran, or was traced into a function: its type, what it read and returned."""
+
+    name: str
+    inputs: Sequence[Tensor]
+    outputs: Sequence[Tensor]
+    traced: bool
+
+    def dtypes(self) -> set[Any]:
+        """Return the dtypes of its outputs and, for a `tf.function`, of every op in it."""
+        return {tensor.dtype for tensor in self.outputs} | {d for d, _ in _inside(self.name)}
+
+    def by_dtype(self) -> Iterator[tuple[Any, str]]:
+        """Yield each dtype of `dtypes` with the type of an op that has it."""
+        yield from ((tensor.dtype, self.name) for tensor in self.outputs)
+        yield from _inside(self.name)
 
 
 @contextmanager
-def _watching() -> Iterator[list[tuple[Sequence[Tensor], Sequence[Tensor], bool]]]:
-    """Yield a list to which every op that runs adds its inputs, its outputs and if it is traced."""
-    seen: list[tuple[Sequence[Tensor], Sequence[Tensor], bool]] = []
+def watching() -> Iterator[list[Ran]]:
+    """Yield a list to which every op is added that runs in the block."""
+    ran: list[Ran] = []
 
     def note(
-        _op: str, inputs: Any, _attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+        op: Any, inputs: Any, _attrs: Any, outputs: Any, _name: Any = None, graph: Any = None
     ) -> None:
-        seen.append((tuple(inputs), tuple(outputs), graph is not None))
+        name = op.decode() if isinstance(op, bytes) else op
+        ran.append(Ran(name, tuple(inputs), tuple(outputs), graph is not None))
 
     op_callbacks.add_op_callback(note)
     try:
-        yield seen
+        yield ran
     finally:
         op_callbacks.remove_op_callback(note)
+
+
+def _inside(function: str) -> Iterator[tuple[Any, str]]:
+    """Yield the dtypes in a `tf.function`, which runs as one op under a name of its own."""
+    if not context.context().has_function(function):
+        return
+    for node in context.context().get_function_def(function).node_def:
+        for attr in node.attr.values():
+            if attr.type:
+                yield tf.as_dtype(attr.type), node.op
+            if attr.func.name:
+                yield from _inside(attr.func.name)
 
 
 def _key(tensor: Tensor) -> int:

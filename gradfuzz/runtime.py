@@ -36,10 +36,13 @@ with _silence():
     # that runs, and the eager core of `tf.constant`, nine tenths checks of types known here.
     from tensorflow.python.eager import context
     from tensorflow.python.framework import constant_op, op_callbacks, op_def_registry, ops
+    from tensorflow.python.util import nest
 
 __all__ = [
     "constant",
+    "context",
     "environment",
+    "nest",
     "op_callbacks",
     "op_def_registry",
     "ops",

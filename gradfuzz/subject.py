@@ -1,4 +1,4 @@
-"""The graph under examination: its program, its values at the point, and its random directions."""
+"""What is under examination: its program, its values at the point, and its random directions."""
 
 import time
 from collections.abc import Sequence
@@ -9,10 +9,11 @@ from zlib import crc32
 import numpy as np
 
 from gradfuzz.analytic import Gradients, Linearisation, linearise
-from gradfuzz.evaluate import Program
+from gradfuzz.evaluate import Program, Runnable
 from gradfuzz.graph import Array, Graph, Ref
 from gradfuzz.numeric.line import Line, flatten, regular
 from gradfuzz.numeric.screen import cotangent, tangents
+from gradfuzz.realview import element_name, real_view
 from gradfuzz.rounding import epsilon, epsilon_within
 from gradfuzz.runtime import tf
 
@@ -20,18 +21,20 @@ from gradfuzz.runtime import tf
 # seconds: on a busy machine a graph gets the same verdict.
 SECONDS = 4.0
 
+DIFFERENTIABLE = (tf.float64, tf.float32, tf.complex128, tf.complex64)
+
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """One graph at its point.
+    """One graph, or one function of the user's, at its point.
 
-    `outputs` are all outputs, flattened, of shape (m,); `kept` says which can be
-    differentiated.  `digest` is a number that depends on the ops and the values of the leaves
-    and seeds every random choice, so that the same graph gets the same verdict.  `deadline` ends
-    the examination, in CPU seconds of this process.
+    `primals` are the real views of the leaves, `outputs` those of all outputs, flattened, of shape
+    (m,); `kept` says which can be differentiated.  `digest` is a number that depends on the ops and
+    the values of the leaves and seeds every random choice, so that the same graph gets the same
+    verdict.  `deadline` ends the examination, in CPU seconds of this process.
     """
 
-    program: Program
+    program: Runnable
     primals: Sequence[Array]
     linearisation: Linearisation
     outputs: Array
@@ -42,13 +45,21 @@ class Subject:
     @classmethod
     def of(cls, graph: Graph) -> "Subject":
         """Run `graph` forward once.  Raises `ForwardError` where it does not run."""
-        program = Program.of(graph)
-        primals = graph.primals
+        ops = "".join(call.op for _, call in graph.calls)
+        return cls.at(Program.of(graph), [real_view(primal) for primal in graph.primals], ops)
+
+    @classmethod
+    def at(
+        cls, program: Runnable, primals: Sequence[Array], name: str, seconds: float = SECONDS
+    ) -> "Subject":
+        """Run `program` forward once at `primals`, and give its examination so many CPU seconds.
+
+        `name` goes into the digest.  Raises `ForwardError` where it does not run.
+        """
         linearisation = linearise(program, primals)
         outputs = flatten(linearisation.outputs)
-        ops = "".join(call.op for _, call in graph.calls)
-        digest = crc32(ops.encode() + b"".join(primal.tobytes() for primal in primals))
-        deadline = time.process_time() + SECONDS
+        digest = crc32(name.encode() + b"".join(primal.tobytes() for primal in primals))
+        deadline = time.process_time() + seconds
         kept = regular(outputs)
         return cls(program, primals, linearisation, outputs, kept, digest, deadline)
 
@@ -56,9 +67,9 @@ class Subject:
     def epsilon(self) -> float:
         """The rounding unit of the least precise tensor on the way."""
         linearisation = self.linearisation
-        if self.program.graph.is_composed:
+        if self.program.is_composed:
             return epsilon_within(self.program, linearisation.sources)
-        return epsilon(linearisation.values)
+        return max(self.program.epsilon, epsilon(linearisation.values))
 
     @cached_property
     def tangents(self) -> list[Array]:
@@ -71,9 +82,14 @@ class Subject:
         return cotangent(self.outputs, self.kept, np.random.default_rng([self.digest, 1]))
 
     @cached_property
+    def returned(self) -> Gradients:
+        """The VJP of `weights` as TensorFlow returns it.  Raises `GradientError`."""
+        return self.linearisation.vjp(self.linearisation.split(self.weights))
+
+    @cached_property
     def gradients(self) -> Gradients:
-        """The VJP of `weights`.  Raises `GradientError`."""
-        return self.linearisation.vjp(self.split(self.weights))
+        """The VJP of `weights` in real views.  Raises `GradientError`."""
+        return [None if gradient is None else real_view(gradient) for gradient in self.returned]
 
     @cached_property
     def pullback(self) -> Linearisation:
@@ -84,19 +100,31 @@ class Subject:
         """Return the tensor at an edge."""
         return np.asarray(self.linearisation.values[ref.node][ref.output].numpy())
 
-    def is_real(self, ref: Ref) -> bool:
+    def is_differentiable(self, ref: Ref) -> bool:
         """Return whether the tensor at an edge is one that can be differentiated."""
-        return self.linearisation.values[ref.node][ref.output].dtype in (tf.float64, tf.float32)
-
-    def split(self, weights: Array) -> list[Array]:
-        """Return flattened cotangents as one array per output of the graph."""
-        found, start = [], 0
-        for output in self.linearisation.outputs:
-            size = int(np.prod(output.shape, dtype=int))
-            found.append(weights[start : start + size].reshape(output.shape))
-            start += size
-        return found
+        return self.linearisation.values[ref.node][ref.output].dtype in DIFFERENTIABLE
 
     def line(self, tangents: Sequence[Array], kept: Array, weights: Array | None = None) -> Line:
         """Return the kept outputs along `tangents`, or their weighted sum."""
         return Line(self.program, self.primals, tangents, kept, weights, self.deadline)
+
+    def place(self, leaf: int, element: int, output: int) -> str:
+        """Name one element of the Jacobian."""
+        by = element_name(element, is_complex=self.program.is_complex(leaf))
+        return f"{self._output_name(output)} by {by} of {self.program.leaf_name(leaf)}"
+
+    def complex_place(self, leaf: int, element: int, output: int) -> str:
+        """Name one element of the Jacobian where complex numbers have a part in it, else ""."""
+        is_complex = [tensor.dtype.is_complex for tensor in self.linearisation.outputs]
+        has_complex = self.program.is_complex(leaf) or any(is_complex)
+        return self.place(leaf, element, output) if has_complex else ""
+
+    def _output_name(self, number: int) -> str:
+        start = 0
+        for position, output in enumerate(self.linearisation.outputs):
+            is_complex = output.dtype.is_complex
+            size = int(np.prod(output.shape, dtype=int)) * (2 if is_complex else 1)
+            if is_complex and number < start + size:
+                return f"{element_name(number - start, is_complex=True)} of output {position}"
+            start += size
+        return f"output {number}"

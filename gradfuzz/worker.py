@@ -16,7 +16,7 @@ from types import FrameType
 import numpy as np
 
 from gradfuzz.answer import Bench
-from gradfuzz.catalogue import all_ops, load_catalogues
+from gradfuzz.catalogue import FILES, all_ops, load_catalogues
 from gradfuzz.clock import StoppableClock
 from gradfuzz.evaluate import call
 from gradfuzz.events import CaseChecked, CaseRejected
@@ -34,12 +34,14 @@ TELL_EVERY = 0.1
 class Setting:
     """Where a worker works: its files, its catalogues beside the installed ones, its memory.
 
-    `memory` is what it may allocate, in bytes.
+    `files` are Python files with catalogues, as `use_files` has them; `memory` is what it may
+    allocate, in bytes.
     """
 
     journal: Path
     words: Path
     sources: tuple[str, ...]
+    files: str
     memory: int
 
 
@@ -72,6 +74,8 @@ def work(link: Connection, setting: Setting) -> None:
     clock = _stopped_by_sigterm()
     journal = Journal(setting.journal)
     teller = Teller(link)
+    # The fork server may be older than the wish for these.
+    os.environ[FILES] = setting.files
     with recording() as gradients:
         ops = all_ops(load_catalogues(setting.sources))
         bench = Bench(ops, Watched(journal, call), journal.write, clock, gradients)

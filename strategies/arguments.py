@@ -91,7 +91,7 @@ class Real:
             return []
         return [
             (ref, found)
-            for ref in scope.graph.reals
+            for ref in scope.graph.earlier(self.dtype)
             for found in matches(self.pattern, scope.graph.shape(ref), scope.dims)
             for _ in range(_weight(scope.graph, ref))
         ]
@@ -105,17 +105,19 @@ class Real:
 
     def _new(self, scope: Scope, elements: Elements) -> Ref:
         shape = scope.shape(self.pattern)
-        thin = self.domain.thin and shape[-1] != 1
+        # A complex matrix of one element is Hermitian only where that is real.
+        thin = self.domain.thin and (shape[-1] != 1 or np.dtype(self.dtype).kind == "c")
         leaf = scope.graph.leaf(self._value(scope, shape, elements, thin=thin).astype(self.dtype))
         return self.domain.lift(scope.graph, leaf) if thin and self.domain.lift else leaf
 
     def _value(self, scope: Scope, shape: Shape, elements: Elements, *, thin: bool) -> Array:
         if thin:
-            return scope.mode.array(scope.choose, shape)
+            return scope.mode.array(scope.choose, shape, self.dtype)
         on_edges = scope.mode.edges and not self.strict and not self.domain.thin
         if on_edges and elements is not Elements.INSIDE:
-            return scope.mode.edge_array(scope.choose, shape, self.domain.edges, elements)
-        value = scope.mode.array(scope.choose, shape)
+            edges = self.domain.edges
+            return scope.mode.edge_array(scope.choose, shape, edges, elements, self.dtype)
+        value = scope.mode.array(scope.choose, shape, self.dtype)
         return self.domain.inside(value) if self.domain.inside else value
 
 
@@ -123,6 +125,38 @@ def _weight(graph: Builder, ref: Ref) -> int:
     if graph.is_leaf(ref):
         return 1
     return AGAIN if graph.is_taken(ref) else FRESH
+
+
+@dataclass(frozen=True)
+class Complex(Real):
+    """A complex primal, likewise."""
+
+    dtype: str = "complex128"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """The handle of a resource variable, whose value is a primal.
+
+    Shrinks towards a new variable.
+    """
+
+    pattern: str
+    dtype: str = "float64"
+
+    def draw(self, scope: Scope) -> Ref:
+        fits = [
+            (ref, found)
+            for ref in scope.graph.variables(self.dtype)
+            for found in matches(self.pattern, scope.graph.shape(ref), scope.dims)
+        ]
+        again: bool = bool(fits) and scope.choose(st.booleans())
+        if again:
+            ref, found = scope.choose(st.sampled_from(fits))
+            scope.dims.adopt(found)
+            return ref
+        value = scope.mode.array(scope.choose, scope.shape(self.pattern), self.dtype)
+        return scope.graph.leaf(value, variable=True)
 
 
 @dataclass(frozen=True)

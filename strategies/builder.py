@@ -10,14 +10,15 @@ from gradfuzz.strategies.shapes import Shape
 
 Run = Callable[[str, Args, Sequence[tuple[Any, ...]]], tuple[Any, ...]]
 
-REAL_DTYPES = frozenset({"float64", "float32"})
+DIFFERENTIABLE = frozenset({"float64", "float32", "complex128", "complex64"})
 
 
 class Builder:
     """Appends nodes; runs each call as it is added, to learn what comes out.
 
     `run` takes an op, its arguments and the outputs of all earlier nodes and returns the
-    op's outputs.  It is handed in, so that the catalogue needs no TensorFlow.
+    op's outputs.  It is handed in, so that the catalogue needs no TensorFlow.  The output of a
+    variable is its `Leaf`.
     """
 
     def __init__(self, run: Run) -> None:
@@ -27,12 +28,27 @@ class Builder:
         self._sinks: dict[int, tuple[Ref, ...]] = {}
         self._taken: set[Ref] = set()
 
-    @property
-    def reals(self) -> list[Ref]:
-        """Every tensor so far that a real input could read: leaves and differentiable outputs."""
-        leaves = [Ref(i) for i, node in enumerate(self._nodes) if isinstance(node, Leaf)]
+    def earlier(self, dtype: str) -> list[Ref]:
+        """Return every tensor so far that an input of `dtype` could read, after a cast at most.
+
+        These are leaves and differentiable outputs, real ones or complex ones.
+        """
+        leaves = [
+            Ref(i)
+            for i, node in enumerate(self._nodes)
+            if isinstance(node, Leaf) and not node.variable
+        ]
         outputs = [ref for sinks in self._sinks.values() for ref in sinks]
-        return [ref for ref in [*leaves, *outputs] if self.dtype(ref) in REAL_DTYPES]
+        kind = np.dtype(dtype).kind
+        return [ref for ref in [*leaves, *outputs] if np.dtype(self.dtype(ref)).kind == kind]
+
+    def variables(self, dtype: str) -> list[Ref]:
+        """Return every variable of `dtype` so far."""
+        return [
+            Ref(i)
+            for i, node in enumerate(self._nodes)
+            if isinstance(node, Leaf) and node.variable and self.dtype(Ref(i)) == dtype
+        ]
 
     def take(self, ref: Ref) -> None:
         """Note that a call, if only the one that is being drawn, reads this tensor."""
@@ -54,9 +70,10 @@ class Builder:
         """Return the name of a tensor's dtype."""
         return str(np.dtype(_numpy_dtype(self._value(ref).dtype)).name)
 
-    def leaf(self, value: Array) -> Ref:
-        """Add a primal."""
-        return self._append(Leaf(value), (value,))
+    def leaf(self, value: Array, *, variable: bool = False) -> Ref:
+        """Add a primal, which may be a variable."""
+        leaf = Leaf(value, variable)
+        return self._append(leaf, (leaf if variable else value,))
 
     def call(self, op: str, **args: Any) -> Ref:
         """Add one call of `op` and return its first output."""
@@ -64,15 +81,15 @@ class Builder:
         return self._append(call, self._run(op, args, self._values))
 
     def differentiate(self, ref: Ref, outputs: Sequence[int] | None) -> None:
-        """Say that the outputs of this call (all real ones for None) are to be differentiated."""
+        """Say that the outputs of this call (for None all that can be) are to be differentiated."""
         count = len(self._values[ref.node])
         refs = [Ref(ref.node, i) for i in (range(count) if outputs is None else outputs)]
-        real = tuple(r for r in refs if r.output < count and self.dtype(r) in REAL_DTYPES)
-        if real:
-            self._sinks[ref.node] = real
+        found = tuple(r for r in refs if r.output < count and self.dtype(r) in DIFFERENTIABLE)
+        if found:
+            self._sinks[ref.node] = found
 
     def build(self) -> Graph | None:
-        """Return the graph of all that nothing reads, or None where nothing real comes out."""
+        """Return the graph of all that nothing reads, or None where nothing comes out."""
         read = {ref for node in self._nodes if isinstance(node, Call) for ref in node.inputs}
         outputs = [ref for refs in self._sinks.values() for ref in refs if ref not in read]
         if not outputs:
@@ -85,7 +102,8 @@ class Builder:
         return Ref(len(self._nodes) - 1)
 
     def _value(self, ref: Ref) -> Any:
-        return self._values[ref.node][ref.output]
+        value = self._values[ref.node][ref.output]
+        return value.value if isinstance(value, Leaf) else value
 
 
 def _numpy_dtype(dtype: Any) -> Any:

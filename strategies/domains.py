@@ -29,7 +29,7 @@ class Domain:
     """A named set of real tensors.
 
     `thin` says that even a new leaf must be lifted: a difference step on one element of a
-    symmetric matrix would leave the set.  Not so on a matrix of one element.
+    symmetric matrix would leave the set.  Not so on a real matrix of one element.
     """
 
     name: str
@@ -42,7 +42,9 @@ class Domain:
         return self.name
 
 
-def _above(low: float) -> Lift:
+def above(low: float) -> Lift:
+    """Return a lift of any elements to above `low`."""
+
     def lift(graph: Builder, x: Ref) -> Ref:
         positive = graph.call("Softplus", features=x)
         return graph.call("AddV2", x=positive, y=_scalar(graph, x, low))
@@ -50,7 +52,9 @@ def _above(low: float) -> Lift:
     return lift
 
 
-def _between(low: float, high: float) -> Lift:
+def between(low: float, high: float) -> Lift:
+    """Return a lift of any elements to between two bounds."""
+
     def lift(graph: Builder, x: Ref) -> Ref:
         scaled = graph.call("Mul", x=graph.call("Sigmoid", x=x), y=_scalar(graph, x, high - low))
         return graph.call("AddV2", x=scaled, y=_scalar(graph, x, low))
@@ -62,9 +66,10 @@ def _scalar(graph: Builder, like: Ref, value: float) -> Array:
     return np.array(value, graph.dtype(like))
 
 
-def _gram_plus_identity(graph: Builder, x: Ref) -> Ref:
+def gram_plus_identity(graph: Builder, x: Ref) -> Ref:
+    """Carry any square matrices to positive definite ones: X Xᴴ + I."""
     gram = graph.call("BatchMatMulV2", x=x, y=x, adj_x=False, adj_y=True)
-    return graph.call("AddV2", x=gram, y=_eye(graph, x))
+    return graph.call("AddV2", x=gram, y=eye(graph, x))
 
 
 def _plus_transpose(graph: Builder, x: Ref) -> Ref:
@@ -77,16 +82,16 @@ def _distinct_spectrum(graph: Builder, x: Ref) -> Ref:
     symmetric = _plus_transpose(graph, graph.call("Tanh", x=x))
     size = graph.shape(x)[-1]
     apart = 8 * size * np.arange(1, size + 1, dtype=graph.dtype(x))
-    return graph.call("AddV2", x=symmetric, y=apart * _eye(graph, x))
+    return graph.call("AddV2", x=symmetric, y=apart * eye(graph, x))
 
 
 def _dominant_diagonal(graph: Builder, x: Ref) -> Ref:
     bounded = graph.call("Tanh", x=x)
     size = graph.shape(x)[-1]
-    return graph.call("AddV2", x=bounded, y=(size + 1) * _eye(graph, x))
+    return graph.call("AddV2", x=bounded, y=(size + 1) * eye(graph, x))
 
 
-def _eye(graph: Builder, x: Ref) -> Array:
+def eye(graph: Builder, x: Ref) -> Array:
     """Return ones on the main diagonal of what may be a rectangular matrix, in the dtype of x."""
     rows, columns = graph.shape(x)[-2:]
     ones: Array = np.eye(rows, columns, dtype=graph.dtype(x))
@@ -96,11 +101,11 @@ def _eye(graph: Builder, x: Ref) -> Array:
 def _dominant_rectangle(graph: Builder, x: Ref) -> Ref:
     """Carry any elements between 1 and 3, so that none is 0, and outweigh them on the diagonal."""
     bounded = graph.call("Tanh", x=x)
-    return graph.call("AddV2", x=bounded, y=2 + 3 * max(graph.shape(x)[-2:]) * _eye(graph, x))
+    return graph.call("AddV2", x=bounded, y=2 + 3 * max(graph.shape(x)[-2:]) * eye(graph, x))
 
 
 def _separated_rectangle(graph: Builder, x: Ref) -> Ref:
-    values = _separated_diagonal(graph.shape(x)).astype(graph.dtype(x))
+    values = separated_diagonal(graph.shape(x)).astype(graph.dtype(x))
     return graph.call("AddV2", x=graph.call("Tanh", x=x), y=values)
 
 
@@ -120,16 +125,17 @@ def _one_for_zero(x: Array) -> Array:
     return np.where(x == 0, 1.0, x)
 
 
-def _positive(x: Array) -> Array:
+def positive(x: Array) -> Array:
+    """Take magnitudes, and 1 for 0."""
     return np.abs(_one_for_zero(x))
 
 
-def _squeezed(x: Array) -> Array:
+def squeezed(x: Array) -> Array:
     """Map any element into [-7/8, 7/8], short ones to short ones."""
     return np.clip(x, -2, 2) * (7 / 16)
 
 
-def _plus_diagonal(x: Array) -> Array:
+def plus_diagonal(x: Array) -> Array:
     """Make the diagonal dominate, whatever the magnitudes."""
     size = x.shape[-1]
     heaviest = np.abs(x).sum(axis=-1, keepdims=True, initial=0).max(initial=0)
@@ -143,7 +149,7 @@ def _ranks(x: Array) -> Array:
     return order.reshape(x.shape).astype(np.float64)
 
 
-def _plus_rectangle(x: Array) -> Array:
+def plus_rectangle(x: Array) -> Array:
     """Make the main diagonal dominate rows and columns, so that the rank is full.
 
     No element is 0: under the diagonal the signs of a QR decomposition jump there.
@@ -154,7 +160,8 @@ def _plus_rectangle(x: Array) -> Array:
     return dominant
 
 
-def _separated_diagonal(shape: tuple[int, ...]) -> Array:
+def separated_diagonal(shape: tuple[int, ...]) -> Array:
+    """Return a diagonal whose elements are far apart, beside elements of at most 1."""
     rows, columns = shape[-2:]
     return np.eye(rows, columns) * (8.0 * max(rows, columns) * np.arange(1, columns + 1))
 
@@ -203,34 +210,34 @@ def _powers(x: Array) -> Array:
 
 def _boxes(x: Array) -> Array:
     """Map any elements to corners in (0, 1) at which no sample of a small image hits a pixel."""
-    return 0.5 + _squeezed(x) / 2 + 1 / np.array([37.0, 41.0, 43.0, 47.0])
+    return 0.5 + squeezed(x) / 2 + 1 / np.array([37.0, 41.0, 43.0, 47.0])
 
 
 ANY = Domain("ANY", edges=(0.0, 1.0, -1.0, 0.0, *TAILS))
 NONZERO = Domain("NONZERO", inside=_one_for_zero, edges=(0.0, *TAILS))
 DISTINCT = Domain("DISTINCT", inside=_ranks)
-POSITIVE = Domain("POSITIVE", inside=_positive, lift=_above(0.125), edges=(0.0, 1.0, 1e-8, 1e3))
+POSITIVE = Domain("POSITIVE", inside=positive, lift=above(0.125), edges=(0.0, 1.0, 1e-8, 1e3))
 ABOVE_ONE = Domain(
-    "ABOVE_ONE", inside=lambda x: 1 + _positive(x), lift=_above(1.125), edges=(1.0, 2.0, 40.0)
+    "ABOVE_ONE", inside=lambda x: 1 + positive(x), lift=above(1.125), edges=(1.0, 2.0, 40.0)
 )
 UNIT = Domain(
     "UNIT",
-    inside=lambda x: 0.5 + _squeezed(x) / 2,
-    lift=_between(0.0625, 0.9375),
+    inside=lambda x: 0.5 + squeezed(x) / 2,
+    lift=between(0.0625, 0.9375),
     edges=(0.0, 1.0, 0.5, 1e-10),
 )
 INSIDE_ONE = Domain(
-    "INSIDE_ONE", inside=_squeezed, lift=_between(-0.875, 0.875), edges=(0.0, 1.0, -1.0)
+    "INSIDE_ONE", inside=squeezed, lift=between(-0.875, 0.875), edges=(0.0, 1.0, -1.0)
 )
-SPD = Domain("SPD", inside=_positive, lift=_gram_plus_identity, thin=True)
+SPD = Domain("SPD", inside=positive, lift=gram_plus_identity, thin=True)
 SYMMETRIC = Domain("SYMMETRIC", lift=_distinct_spectrum, thin=True)
-INVERTIBLE = Domain("INVERTIBLE", inside=_plus_diagonal, lift=_dominant_diagonal)
+INVERTIBLE = Domain("INVERTIBLE", inside=plus_diagonal, lift=_dominant_diagonal)
 
 # Domains of one element.
 ABOVE_MINUS_ONE = Domain(
     "ABOVE_MINUS_ONE",
-    inside=lambda x: _positive(x) - 0.9375,
-    lift=_above(-0.9375),
+    inside=lambda x: positive(x) - 0.9375,
+    lift=above(-0.9375),
     edges=(0.0, -1.0, 1e-10, -1e-10, 1e3),
 )
 OFF_SATURATION = Domain(
@@ -262,10 +269,10 @@ SHADES = Domain("SHADES", inside=_shades, edges=(0.0, 1.0, 0.5))
 BOXES = Domain("BOXES", inside=_boxes, edges=(0.0, 1.0, 0.5, -0.5, 2.0))
 
 # Matrices: of full rank, with well separated singular values, and stored as bands.
-FULL_RANK = Domain("FULL_RANK", inside=_plus_rectangle, lift=_dominant_rectangle)
+FULL_RANK = Domain("FULL_RANK", inside=plus_rectangle, lift=_dominant_rectangle)
 SEPARATED = Domain(
     "SEPARATED",
-    inside=lambda x: np.clip(x, -1, 1) + _separated_diagonal(x.shape),
+    inside=lambda x: np.clip(x, -1, 1) + separated_diagonal(x.shape),
     lift=_separated_rectangle,
 )
 TRIDIAGONAL = Domain("TRIDIAGONAL", inside=_plus_row(1), lift=_heavy_row(1))

@@ -19,13 +19,15 @@ class Entry:
 
     `op` is the op's type in `tf.raw_ops`, or the dotted name of a public function.
     `outputs` are the numbers of the outputs to differentiate: all real ones for None.
-    `requires` rejects the few calls that the descriptions cannot avoid building.
+    `requires` rejects the few calls that the descriptions cannot avoid building.  `function`
+    computes an op that is not TensorFlow's.
     """
 
     op: str
     args: Mapping[str, Argument]
     outputs: tuple[int, ...] | None = None
     requires: Requirement | None = None
+    function: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         return f"{self.op}({', '.join(self.args)})"
@@ -36,12 +38,15 @@ class Entry:
 
 
 def op(
-    name: str,
+    called: str | Callable[..., Any],
     /,
     *,
     outputs: tuple[int, ...] | None = None,
     requires: Requirement | None = None,
     **args: Argument,
 ) -> Entry:
-    """Write one entry of the catalogue."""
-    return Entry(name, args, outputs, requires)
+    """Write one entry of the catalogue: of an op by its name, or of a function of your own."""
+    if isinstance(called, str):
+        return Entry(called, args, outputs, requires)
+    name = f"{called.__module__}.{called.__qualname__}"
+    return Entry(name, args, outputs, requires, called)

@@ -1,7 +1,8 @@
 """Strategies for whole graphs, built one call at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -76,6 +77,11 @@ class Catalogue:
     def ops(self) -> list[str]:
         """The names of the ops, each once, sorted."""
         return sorted({entry.op for entry in self.entries})
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The functions among the ops that are not TensorFlow's, by name."""
+        return {entry.op: entry.function for entry in self.entries if entry.function is not None}
 
     def graphs(self, op: str, *, run: Run, around: int) -> st.SearchStrategy[Graph]:
         """Graphs with one call of `op` and up to `around` other calls before and behind it."""

@@ -129,10 +129,11 @@ class StitchData:
     """The list of primals that belongs to `StitchIndices`: each part, then the pattern `each`."""
 
     each: str
+    dtype: str = "float64"
 
     def draw(self, scope: Scope) -> list[Ref]:
         parts = [name for name in scope.dims.runs if name.startswith("part")]
-        return [Real(f"*{part} {self.each}").draw(scope) for part in parts]
+        return [Real(f"*{part} {self.each}", dtype=self.dtype).draw(scope) for part in parts]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ special values, at extreme magnitudes or where every bit of the value counts.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -64,24 +65,40 @@ class Mode:
     def __repr__(self) -> str:
         return self.name
 
-    def array(self, draw: st.DrawFn, shape: Shape) -> Array:
-        """Draw a float64 array.  Shrinks towards zeros (ones for magnitudes)."""
-        return draw_array(draw, shape, self.elements)
+    def array(self, draw: st.DrawFn, shape: Shape, dtype: str = "float64") -> Array:
+        """Draw an array.  Shrinks towards zeros (ones for magnitudes)."""
+        return draw_array(draw, shape, self.elements, dtype)
 
     def edge_array(
-        self, draw: st.DrawFn, shape: Shape, edges: Sequence[float], elements: Elements
+        self,
+        draw: st.DrawFn,
+        shape: Shape,
+        edges: Sequence[float],
+        elements: Elements,
+        dtype: str = "float64",
     ) -> Array:
-        """Draw a float64 array with `edges` among its elements, or one of them everywhere."""
+        """Draw an array with `edges` among its elements, or one of them everywhere.
+
+        Of a complex array these are the edges of either part.
+        """
         if elements is Elements.SAME:
-            return np.full(shape, draw(st.sampled_from(edges)))
+            return np.full(shape, draw(as_dtype(st.sampled_from(edges), dtype)), dtype)
         as_many = tuple(edges) * (len(EDGE_ELEMENTS) // len(edges))
-        return draw_array(draw, shape, st.sampled_from((*EDGE_ELEMENTS, *as_many)))
+        return draw_array(draw, shape, st.sampled_from((*EDGE_ELEMENTS, *as_many)), dtype)
 
 
-def draw_array(draw: st.DrawFn, shape: Shape, elements: st.SearchStrategy[float]) -> Array:
-    """Draw a float64 array element by element, so that each shrinks on its own."""
+def draw_array(
+    draw: st.DrawFn, shape: Shape, elements: st.SearchStrategy[float], dtype: str = "float64"
+) -> Array:
+    """Draw an array element by element, so that each shrinks on its own."""
     size = int(np.prod(shape, dtype=int))
-    return np.array([draw(elements) for _ in range(size)], np.float64).reshape(shape)
+    numbers = as_dtype(elements, dtype)
+    return np.array([draw(numbers) for _ in range(size)], dtype).reshape(shape)
+
+
+def as_dtype(elements: st.SearchStrategy[float], dtype: str) -> st.SearchStrategy[Any]:
+    """Return a strategy of numbers whose parts, one or two, are drawn from `elements`."""
+    return st.builds(complex, elements, elements) if np.dtype(dtype).kind == "c" else elements
 
 
 PLAIN_MODE = Mode("plain", SHORT)

@@ -11,10 +11,13 @@ A pattern is a string of axes in the notation of jaxtyping:
 A pattern is drawn for a new leaf and matched against an earlier tensor.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
+
+from gradfuzz.errors import UsageError
 
 Shape = tuple[int, ...]
 Sides = st.SearchStrategy[int]
@@ -51,6 +54,17 @@ class Dims:
     def adopt(self, other: "Dims") -> None:
         """Take over every size bound in `other`."""
         self.axes, self.runs = other.axes, other.runs
+
+
+_AXIS = re.compile(r"_|[0-9]+|(\*#?)?[A-Za-z][A-Za-z0-9_]*")
+
+
+def require_pattern(pattern: str) -> None:
+    """Raise `UsageError`, naming the axis, for what is no pattern."""
+    for axis in pattern.split():
+        if not _AXIS.fullmatch(axis):
+            raise UsageError(f"pattern {pattern!r}: {axis!r}, should be an axis (n), a size (3), "
+                             "any axis (_) or a run of axes (*s, *#s)")  # fmt: skip
 
 
 def draw_shape(draw: st.DrawFn, pattern: str, dims: Dims, sides: Sides) -> Shape:

@@ -133,7 +133,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class Filled:
-    """An argument some of whose axes may not have size 0, on edges either."""
+    """An argument some of whose axes, or runs of axes, may have no size 0, on edges either."""
 
     axes: str
     argument: Argument
@@ -141,7 +141,11 @@ class Filled:
     def draw(self, scope: Scope) -> Any:
         # In other modes no size is 0, and a size that is not bound can still match.
         for axis in self.axes.split() if scope.mode.edges else ():
-            scope.dims.axes[axis] = max(1, *scope.shape(axis))
+            sides = [max(1, side) for side in scope.shape(axis)]
+            if axis.startswith("*"):
+                scope.dims.runs[axis[1:]] = tuple(sides)
+            else:
+                [scope.dims.axes[axis]] = sides
         return self.argument.draw(scope)
 
 

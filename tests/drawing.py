@@ -1,12 +1,16 @@
 """Draw graphs and look for the simplest one that disagrees."""
 
+from typing import Any
+
 import hypothesis
 from hypothesis import strategies as st
 
 from gradfuzz.check import check
+from gradfuzz.evaluate import Program
 from gradfuzz.finding import Finding
 from gradfuzz.graph import Graph
-from gradfuzz.strategies.catalogue import CATALOGUE
+from gradfuzz.realview import real_view
+from gradfuzz.strategies.catalogue import CATALOGUE, complexes
 from gradfuzz.strategies.graphs import graphs
 from gradfuzz.strategies.modes import MODES, Mode
 from tests.careful import careful
@@ -19,6 +23,7 @@ THOROUGH = hypothesis.settings(
     derandomize=True,
     phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
 )
+REAL_ENTRIES = tuple(entry for entry in CATALOGUE.entries if entry not in complexes.OPS)
 BRIEF = hypothesis.settings(THOROUGH, max_examples=60)
 
 
@@ -29,10 +34,16 @@ def graphs_of(
     modes: st.SearchStrategy[Mode] = MODES,
     only: int | None = None,
 ) -> st.SearchStrategy[Graph]:
-    """Graphs of one op of the built-in catalogue, or of the entry of that number only."""
-    focus = [entry for entry in CATALOGUE.entries if entry.op == op]
+    """Graphs of one op of the built-in catalogue, on real numbers, or of its entry `only`."""
+    focus = [entry for entry in REAL_ENTRIES if entry.op == op]
     focus = focus if only is None else [focus[only]]
-    return graphs(focus, run=careful, others=CATALOGUE.entries, around=around, modes=modes)
+    return graphs(focus, run=careful, others=REAL_ENTRIES, around=around, modes=modes)
+
+
+def run_forward(graph: Graph) -> list[Any]:
+    """Return the tensors of the outputs at the point of the graph."""
+    program = Program.of(graph)
+    return program.run(program.feed([real_view(primal) for primal in graph.primals]))
 
 
 def simplest(

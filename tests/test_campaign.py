@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gradfuzz import corpus as corpus_module
 from gradfuzz.campaign import Campaign
-from gradfuzz.casefile import Expect, dumps
+from gradfuzz.casefile import dumps
 from gradfuzz.clock import Clock
 from gradfuzz.corpus import Corpus
 from gradfuzz.crew import Alone
@@ -30,6 +30,7 @@ from gradfuzz.events import (
     RoundStarted,
     StorageFailed,
 )
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Verdict
 from gradfuzz.graph import Graph, Ref
 from gradfuzz.runtime import tf

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from gradfuzz.arrayjson import DTYPES
-from gradfuzz.casefile import _EVIDENCE, Case, Expect, dumps, file_name, loads
+from gradfuzz.casefile import _EVIDENCE, Case, dumps, file_name, loads
 from gradfuzz.errors import CaseFileError, UsageError
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.graphjson import digest, encode_graph
@@ -248,6 +249,19 @@ def test_a_leaf_of_float32_is_given_back(array: Any) -> None:
     assert (found.dtype, bits(found)) == (array.dtype, bits(array))
 
 
+@given(hnp.arrays(np.complex128, 3))
+def test_a_complex_leaf_is_given_back(array: Any) -> None:
+    [found] = round_trip(Graph((Leaf(array),), (Ref(0),))).primals
+    assert (found.dtype, bits(found).tolist()) == (array.dtype, bits(array).tolist())
+
+
+@pytest.mark.parametrize("variable", [False, True])
+def test_a_leaf_stays_a_variable_or_none(*, variable: bool) -> None:
+    [leaf] = round_trip(Graph((Leaf(np.zeros(2), variable),), (Ref(0),))).nodes
+    assert isinstance(leaf, Leaf)
+    assert leaf.variable is variable
+
+
 # The name of the file.
 
 
@@ -362,8 +376,10 @@ MEMBERS = (
         ("evidence/low", "NaN", 'evidence.low: "NaN", should be a number, "nan", "inf" or "-inf"'),
         ("evidence/low", True, 'evidence.low: true, should be a number, "nan", "inf" or "-inf"'),
         ("evidence/kink", 0, "evidence.kink: 0, should be true or false"),
-        ("expect", "fail", 'expect: "fail", should be "fails" or "passes"'),
-        ("expect", {}, 'expect: an object, should be "fails" or "passes"'),
+        ("expect", "fail", 'expect: "fail", should be "fails", "passes" or {"fixed_in": …}'),
+        ("expect", {}, "expect: no key 'fixed_in', should be there: fixed_in"),
+        ("expect", {"fixed_in": "2"}, 'expect.fixed_in: "2", should be a version such as "2.18"'),
+        ("expect", {"fixed_in": 2.18}, "expect.fixed_in: 2.18, should be a string"),
         ("link", None, "link: null, should be a string"),
         ("seed", True, "seed: true, should be an integer"),
         ("seed", 1.5, "seed: 1.5, should be an integer"),
@@ -508,11 +524,14 @@ def test_what_is_no_complex_number_is_refused(text: str) -> None:
     assert message == f'nodes[2].args.axis.complex64[0]: "{text}", {wanted}'
 
 
+ONE_OF = "should be one of float64, float32, complex128, complex64"
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"float16": [1.0], "shape": [1]}, ": dtype 'float16', should be one of float64, float32"),
-        ({"object": [1.0], "shape": [1]}, ": dtype 'object', should be one of float64, float32"),
+        ({"float16": [1.0], "shape": [1]}, f": dtype 'float16', {ONE_OF}"),
+        ({"object": [1.0], "shape": [1]}, f": dtype 'object', {ONE_OF}"),
         ({"float32": [1e39], "shape": [1]}, ".float32[0]: 1e+39, should be an element of float32"),
         ({"float64": 1.0}, ": no shape, should be an array"),
         ([1.0], ": a list, should be an object"),

@@ -13,7 +13,7 @@ from gradfuzz.catalogue import Catalogue as CatalogueProtocol
 from gradfuzz.catalogue import all_ops, chosen_ops
 from gradfuzz.cli.ops import ops as show_ops
 from gradfuzz.errors import ForwardError, UsageError
-from gradfuzz.evaluate import Program, call, tensors
+from gradfuzz.evaluate import call
 from gradfuzz.graph import Graph
 from gradfuzz.registry import function, registered_gradients
 from gradfuzz.runtime import op_def_registry, tf
@@ -24,11 +24,20 @@ from gradfuzz.strategies.catalogue.excluded import EXCLUDED
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.graphs import Catalogue, graphs
 from tests.careful import CONVOLUTIONS, careful, is_fatal
+from tests.drawing import run_forward
 
 # Differentiable, in the catalogue, and without a gradient function in TensorFlow.
-WITHOUT_GRADIENT = {"OneHot", "SparseConcat", "SparseSplit"}
+WITHOUT_GRADIENT = {
+    "IRFFT3D",
+    "MatrixLogarithm",
+    "OneHot",
+    "RFFT3D",
+    "SparseConcat",
+    "SparseSplit",
+}
 
 FAMILIES = (
+    "complexes",
     "elementwise",
     "gathers",
     "image",
@@ -215,7 +224,7 @@ def test_what_an_entry_draws_runs_forward(entry: Entry) -> None:
         assert graph.leaves
         assert graph.outputs
         assert all(graph.nodes[ref.node].op == entry.op for ref in graph.outputs)
-        Program.of(graph).run(tensors(graph.primals))
+        run_forward(graph)
 
     draw()
     assert calls[True] >= FORWARD_SHARE * calls.total() > 0, calls

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from gradfuzz.casefile import Case, Expect
+from gradfuzz.casefile import Case
 from gradfuzz.cli import fuzz as fuzz_module
 from gradfuzz.cli.app import app
 from gradfuzz.cli.terminal import visible
@@ -26,6 +26,7 @@ from gradfuzz.events import (
     RoundFailed,
     RoundStarted,
 )
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding, Verdict
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.runtime import environment

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradfuzz.casefile import Case, Expect, file_name
+from gradfuzz.casefile import Case, file_name
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.errors import CaseFileError, StorageError
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 

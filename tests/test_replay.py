@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradfuzz.answer import Bench
-from gradfuzz.casefile import Case, Expect
+from gradfuzz.answer import ask_here
+from gradfuzz.casefile import Case
 from gradfuzz.corpus import Corpus
 from gradfuzz.errors import StorageError
+from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
-from gradfuzz.order import Answer, Death, Request
+from gradfuzz.order import Death
 from gradfuzz.replay import Replayed, Status, replay
 from gradfuzz.runtime import environment
 from tests.build import one_call
@@ -38,11 +39,6 @@ CANCELLED = Graph(
     ),
     (Ref(4),),
 )
-
-
-def ask_here(request: Request) -> Answer:
-    """Answer in this process, where gradients can be planted."""
-    return Bench({}).answer(request, lambda told: None)
 
 
 def case(graph: Graph, bucket: Bucket, expect: Expect = Expect.FAILS) -> Case:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from gradfuzz.evaluate import Program, call, tensors
+from gradfuzz.evaluate import call
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
 from gradfuzz.strategies import domains, index_arguments
 from gradfuzz.strategies.builder import Builder
@@ -23,7 +23,7 @@ from gradfuzz.strategies.modes import (
     PLAIN_MODE,
     Mode,
 )
-from tests.drawing import THOROUGH, graphs_of
+from tests.drawing import THOROUGH, graphs_of, run_forward
 
 EVERY_MODE = (PLAIN_MODE, EDGE_MODE, IRREGULAR_MODE, MAGNITUDE_MODE)
 DRAWS = 300
@@ -224,7 +224,7 @@ def test_no_node_is_dead_and_the_outputs_are_what_nothing_reads(op: str) -> None
 @pytest.mark.parametrize("op", ["Mul", "Split", "Unpack", "DynamicPartition", "SparseAdd"])
 def test_the_outputs_are_real_tensors_that_the_graph_has(op: str) -> None:
     for graph in drawn(graphs_of(op, around=1), 100):
-        outputs = Program.of(graph).run(tensors(graph.primals))
+        outputs = run_forward(graph)
         assert {output.dtype.name for output in outputs} <= {"float64", "float32"}
 
 
@@ -411,7 +411,7 @@ def lifted(domain: Domain, value: Array) -> Array:
     graph = builder.build()
     assert graph is not None
     assert len(graph.leaves) == 1
-    [output] = Program.of(graph).run(tensors(graph.primals))
+    [output] = run_forward(graph)
     found: Array = output.numpy()
     return found
 

@@ -4,6 +4,7 @@ A command imports its own module when it is called, and TensorFlow with it: help
 errors come at once.
 """
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,6 +67,34 @@ Json = Annotated[
 ]
 
 
+def _use_files(paths: list[Path]) -> list[Path]:
+    if paths:
+        from gradfuzz.catalogue import use_files
+
+        use_files(paths)
+    return paths
+
+
+OpsFrom = Annotated[
+    list[Path],
+    typer.Option(
+        "--ops-from",
+        metavar="FILE.py",
+        callback=_use_files,
+        default_factory=list,
+        help="Also the ops of the CATALOGUE in this Python file. May be repeated.",
+        show_default=False,
+    ),
+]
+
+
+class Format(Enum):
+    """How the outcome of a replay is printed."""
+
+    TEXT = "text"
+    GITHUB = "github"
+
+
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
     if wanted:
         terminal().print(versions())
@@ -98,6 +127,7 @@ def _parse_workers(text: str) -> int:
 @app.command("fuzz")
 def fuzz_command(
     *,
+    ops_from: OpsFrom,
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Seconds, or a time such as 90s, 15m, 8h or 1h30m.")
     ] = "2m",
@@ -228,7 +258,14 @@ def replay_command(
         typer.Argument(metavar="PATH", help="Case files and corpora.", show_default="corpus"),
     ] = None,
     *,
+    ops_from: OpsFrom,
     json: Json = False,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML to this file.")
+    ] = None,
+    output_format: Annotated[
+        Format, typer.Option("--format", help="With annotations for GitHub Actions, or without.")
+    ] = Format.TEXT,
 ) -> None:
     """Check saved cases again, and compare each with what it is expected to do.
 
@@ -243,13 +280,36 @@ def replay_command(
     start_server()
     with loading():
         from gradfuzz.cli.replay import replay
-    raise typer.Exit(replay(paths or [Path("corpus")], as_json=json))
+    github = output_format is Format.GITHUB
+    raise typer.Exit(replay(paths or [Path("corpus")], as_json=json, junit=junit, github=github))
+
+
+@app.command("diff")
+def diff_command(
+    before: Annotated[Path, typer.Argument(metavar="A.json", help="The replay before.")],
+    after: Annotated[Path, typer.Argument(metavar="B.json", help="The replay after.")],
+    *,
+    json: Json = False,
+) -> None:
+    """Compare two outputs of [bold]gradfuzz replay --json[/bold]: what a new TensorFlow changed.
+
+    A case that failed and passes is fixed; one that passed and fails broke; one that fails in
+    another way, or cannot be told or replayed any more, changed.
+
+    Exit codes: 0 nothing broke or changed, 1 something did, 2 a file that is no such output.
+
+    Example: [bold]gradfuzz diff tf-2.20.json tf-2.21.json[/bold]
+    """
+    from gradfuzz.cli.diff import diff
+
+    raise typer.Exit(diff(before, after, as_json=json))
 
 
 @app.command("show")
 def show_command(
     case_file: Annotated[Path, typer.Argument(metavar="CASE_FILE", help="One saved case.")],
     *,
+    ops_from: OpsFrom,
     json: Json = False,
 ) -> None:
     """Show one saved case in full, and check it again.
@@ -270,6 +330,7 @@ def show_command(
 @app.command("ops")
 def ops_command(
     *,
+    ops_from: OpsFrom,
     json: Json = False,
     missing: Annotated[
         bool, typer.Option("--missing", help="List the gradients that are not yet covered.")
@@ -284,3 +345,84 @@ def ops_command(
     with loading():
         from gradfuzz.cli.ops import ops
     raise typer.Exit(ops(as_json=json, missing=missing))
+
+
+@app.command("repro")
+def repro_command(
+    case_file: Annotated[Path, typer.Argument(metavar="CASE_FILE", help="One saved case.")],
+    *,
+    ops_from: OpsFrom,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the text of an issue, the script in it.")
+    ] = False,
+) -> None:
+    """Print a saved case as a script that needs TensorFlow and NumPy alone.
+
+    It prints what is expected and observed, and exits with 1 while the bug is there, 0 once it is
+    gone. With --markdown: an issue ready to file, with title, script, evidence and versions.
+
+    Exit codes: 0 printed, 2 a case file that cannot be read, or has no script.
+
+    Example: [bold]gradfuzz repro corpus/Log-value-0123456789ab.json > bug.py[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.repro import repro
+    raise typer.Exit(repro(case_file, markdown=markdown))
+
+
+@app.command("check")
+def check_command(
+    target: Annotated[str, typer.Argument(metavar="MODULE:FUNCTION", help="What to check.")],
+    patterns: Annotated[
+        list[str], typer.Argument(metavar="PATTERN", help='A shape for each argument: "*b n".')
+    ],
+    *,
+    max_examples: Annotated[int, typer.Option(min=1, metavar="N", help="So many inputs.")] = 100,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Start the random choices here.",
+            show_default="always the same",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check the gradients of a function of your own, at inputs of the shapes given.
+
+    One name stands for one size: "*b n" is any number of axes and one more, "3" an axis of 3.
+    The simplest inputs at which the gradient is wrong are shown.
+
+    Exit codes: 0 right, 1 wrong, 2 wrong usage, or a function that does not run.
+
+    Example: [bold]gradfuzz check my_module:my_gelu "*b n"[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.check import check
+    raise typer.Exit(check(target, patterns, examples=max_examples, seed=seed, as_json=json))
+
+
+@app.command("report")
+def report_command(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a campaign, or a corpus.")
+    ] = Path("corpus"),
+    *,
+    ops_from: OpsFrom,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE.html", help="The page to write.")
+    ] = Path("gradfuzz-report.html"),
+) -> None:
+    """Write one HTML page about a campaign or a corpus, which needs nothing else.
+
+    Findings with their graphs, values, votes and convergence; the gradient functions reached; what
+    was inconclusive; the speed. It can be searched, filtered and sorted.
+
+    Exit codes: 0 written, 2 wrong usage.
+
+    Example: [bold]gradfuzz report corpus -o report.html[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.report import report
+    raise typer.Exit(report(run, output))

@@ -15,8 +15,10 @@ from gradfuzz.cli.tables import case_table
 from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
 from gradfuzz.crew import sacrifice
 from gradfuzz.errors import StorageError, UsageError
+from gradfuzz.expect import expect_as_json
 from gradfuzz.known import Accepted, read_accepted, stale
 from gradfuzz.replay import Replayed, Status, case_files, replay_one
+from gradfuzz.runtime import environment
 
 STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}
 SURPRISE = "bold yellow"
@@ -24,8 +26,13 @@ SURPRISE = "bold yellow"
 INTERRUPTED = 130
 
 
-def replay(paths: Sequence[Path], *, as_json: bool) -> int:
-    """Replay every case of `paths`, print what became of each, and return the exit code."""
+def replay(
+    paths: Sequence[Path], *, as_json: bool, junit: Path | None = None, github: bool = False
+) -> int:
+    """Replay every case of `paths`, print what became of each, and return the exit code.
+
+    Also writes it to `junit` as XML, and prints the surprises as annotations for `github`.
+    """
     files, problems = _files(paths)
     console = terminal(stderr=as_json)
     catalogue = set(all_ops(load_catalogues()))
@@ -49,6 +56,7 @@ def replay(paths: Sequence[Path], *, as_json: bool) -> int:
     for problem in problems:
         terminal(stderr=True).print(one_line(f"gradfuzz: {problem}", "red"))
     code = INTERRUPTED if interrupted else _exit_code(done, problems)
+    _tell_ci(done, problems, junit, github=github)
     if as_json:
         write_json(_as_json(done, problems, code) | {"stale": [each.bucket for each in unseen]})
     return code
@@ -59,6 +67,20 @@ def _stale(paths: Sequence[Path], done: Sequence[Replayed]) -> list[Accepted]:
     found = [each.report.finding for each in done if each.report and each.report.finding]
     accepted = [each for path in paths if path.is_dir() for each in read_accepted(path)]
     return stale(accepted, {finding.bucket for finding in found})
+
+
+def _tell_ci(
+    done: Sequence[Replayed], problems: Sequence[str], junit: Path | None, *, github: bool
+) -> None:
+    # Both are rarely asked for, and read what stands in this module.
+    from gradfuzz.cli.annotations import annotations
+    from gradfuzz.cli.junit import write_junit
+
+    if github:
+        for line in annotations(done, problems):
+            terminal().print(line, soft_wrap=True)
+    if junit is not None:
+        write_junit(junit, done, problems)
 
 
 def message_of(replayed: Replayed) -> str:
@@ -124,6 +146,7 @@ def _as_json(done: Sequence[Replayed], problems: Sequence[str], code: int) -> di
     counts = Counter(replayed.status for replayed in done)
     return {
         "exit_code": code,
+        "environment": environment(),
         "counts": {status.value: counts[status] for status in Status},
         "problems": list(problems),
         "cases": [_case_as_json(replayed) for replayed in done],
@@ -136,7 +159,7 @@ def _case_as_json(replayed: Replayed) -> dict[str, Any]:
         "file": str(replayed.path),
         "status": replayed.status.value,
         "expected": replayed.status.expected,
-        "expect": case.expect.value if case else None,
+        "expect": expect_as_json(case.expect) if case else None,
         "bucket": asdict(case.finding.bucket) if case else None,
         "message": message_of(replayed),
     }

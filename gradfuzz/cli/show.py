@@ -22,6 +22,7 @@ from gradfuzz.convergence import Convergence, convergence
 from gradfuzz.corpus import Corpus
 from gradfuzz.crew import sacrifice
 from gradfuzz.errors import CaseFileError, GradfuzzError
+from gradfuzz.expect import Expect, Expectation, expect_as_json
 from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Evidence
 from gradfuzz.graph import Array, Graph, Leaf
@@ -106,7 +107,7 @@ def _facts(shown: Shown) -> Table:
     same = case.environment == environment()
     rows = {
         "file": one_line(shown.path, "cyan"),
-        "expect": one_line(case.expect.value),
+        "expect": one_line(_expect(case.expect)),
         "now": Text(f"{status.value}, {'as expected' if status.expected else 'not as expected'}"),
         "link": one_line(case.link, "cyan"),
         "note": plain(case.note),
@@ -116,6 +117,12 @@ def _facts(shown: Shown) -> Table:
         "now on": one_line("the same" if same else _line(environment())),
     }
     return facts(rows)
+
+
+def _expect(expect: Expectation) -> str:
+    if isinstance(expect, Expect):
+        return expect.value
+    return f"fails below TensorFlow {expect.version}, passes from it on"
 
 
 def _line(versions: dict[str, str]) -> str:
@@ -215,7 +222,7 @@ def _as_json(shown: Shown) -> dict[str, Any]:
         "bucket": asdict(case.finding.bucket),
         "status": shown.replayed.status.value,
         "expected": shown.replayed.status.expected,
-        "expect": case.expect.value,
+        "expect": expect_as_json(case.expect),
         "message": message_of(shown.replayed),
         "link": case.link,
         "note": case.note,

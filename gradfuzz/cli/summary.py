@@ -149,8 +149,9 @@ def _next(console: Console, summary: Summary) -> None:
     console.print("Next:", style="bold")
     for command, purpose in (
         (f"gradfuzz show {shlex.quote(str(first))}", "look at one finding"),
-        (f"gradfuzz triage {folder}", "say of each new one what it is"),
         (f"gradfuzz replay {folder}", "check all of them again"),
+        (f"gradfuzz report {shlex.quote(str(summary.run))}", "read all of it on one page"),
+        (f"gradfuzz triage {folder}", "say of each new one what it is"),
     ):
         line = one_line(f"  {command}", "cyan") + Text(f"   {purpose}", "dim")
         console.print(line, soft_wrap=True)

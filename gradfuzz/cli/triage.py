@@ -8,12 +8,14 @@ from textwrap import indent
 from rich.console import Console
 from rich.prompt import Prompt
 
-from gradfuzz.casefile import Case, Expect, dumps
+from gradfuzz.casefile import Case, dumps
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.cli.terminal import counted, one_line, plain, terminal, visible
 from gradfuzz.corpus import Corpus, find_case_files, write_whole
 from gradfuzz.errors import StorageError, UsageError
+from gradfuzz.expect import Expect
 from gradfuzz.known import SORTS, Accepted, accept, read_accepted, require_until
+from gradfuzz.runtime import tf
 
 KEYS = {"b": "bug", "c": "convention", "l": "limitation", "f": "false alarm", "s": "", "q": None}
 
@@ -55,7 +57,7 @@ def triage(paths: Sequence[Path], given: Given) -> int:
 def _is_new(file: Path, catalogue: set[str]) -> bool:
     """Return whether nobody has said what a case is that is expected to fail."""
     case = Corpus(file.parent, catalogue).load(file)
-    if case.expect is not Expect.FAILS or case.note or case.link:
+    if case.expect.on(tf.__version__) is not Expect.FAILS or case.note or case.link:
         return False
     return not any(each.matches(case.finding.bucket) for each in read_accepted(file.parent))
 

@@ -19,6 +19,8 @@ NOTHING = 1e-200
 ANALYTIC_NOISE = 1e-9
 # ... and so are this many rounding units of the function's scale.
 ROUNDING_UNITS = 256.0
+# Where those make up this part of the scale, agreement says nothing: half precision.
+BLUNT = 1 / 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,9 @@ class Judgement:
 def judge(analytic: Array, slopes: Slopes, epsilon: float) -> Judgement:
     """Judge `analytic`, of shape (m,), against `slopes` for functions of that rounding unit."""
     with np.errstate(all="ignore"):
-        smooth = slopes.conclusive(slopes.centre, epsilon)
+        jump = (slopes.jump_right != 0) | (slopes.jump_left != 0)
+        # Differences around the point do not see that its own value is another.
+        smooth = slopes.conclusive(slopes.centre, epsilon) & ~jump
         right = slopes.conclusive(slopes.right, epsilon)
         left = slopes.conclusive(slopes.left, epsilon)
         low, high = _range(slopes, smooth, right, left)
@@ -51,11 +55,11 @@ def judge(analytic: Array, slopes: Slopes, epsilon: float) -> Judgement:
         known = smooth | right | left
         inside = known & (analytic >= low - margin) & (analytic <= high + margin)
         inside |= (slopes.infinite != 0) & (analytic == slopes.infinite)
-        jump = (slopes.jump_right != 0) | (slopes.jump_left != 0)
         sided = ~smooth & right & left & ~jump
         boundary = ~smooth & (right ^ left) & ~jump & _one_side_is_nothing(slopes, right)
         decided = smooth | sided | boundary
-        agree = inside & (decided | (right & left) | (slopes.infinite != 0))
+        sharp = ROUNDING_UNITS * epsilon < BLUNT
+        agree = sharp & inside & (decided | (right & left) | (slopes.infinite != 0))
         outside = ~((analytic >= low - 3 * margin) & (analytic <= high + 3 * margin))
         kink = sided & (high - low > 8 * margin)
     singular = ~smooth & (jump | (slopes.infinite != 0))

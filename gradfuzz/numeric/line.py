@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from gradfuzz.errors import ForwardError, SlowError
-from gradfuzz.evaluate import Program, Tensor
+from gradfuzz.evaluate import Runnable, Tensor
 from gradfuzz.graph import Array
-from gradfuzz.runtime import constant
+from gradfuzz.realview import real_view
+from gradfuzz.runtime import tf
 
 # Beyond this a value stands for "nothing here" (the lowest float of an empty segment), and
 # differences of it overflow.
@@ -22,12 +23,13 @@ SENTINEL = 1e100
 class Line:
     """The outputs of a program at x + t v, for the primals x and tangents v of its leaves.
 
+    Leaves and outputs are seen in their real views.
     `weights` is None, or a row of weights to sum the outputs by: then there is one output.
     `kept` says which of the flattened outputs are looked at.  No value is computed past
     `deadline` in CPU seconds of this process.
     """
 
-    program: Program
+    program: Runnable
     primals: Sequence[Array]
     tangents: Sequence[Array]
     kept: Array
@@ -52,17 +54,17 @@ class Line:
         return values if self.weights is None else np.array([self.weights @ values])
 
     def _point(self, step: float) -> list[Tensor]:
-        leaves = zip(self._at_rest, self.primals, self.tangents, strict=True)
+        leaves = zip(self.program.feeds, self._at_rest, self.primals, self.tangents, strict=True)
         return [
-            constant((x + step * v).astype(x.dtype, copy=False)) if still is None else still
-            for still, x, v in leaves
+            feed((x + step * v).astype(x.dtype, copy=False)) if still is None else still
+            for feed, still, x, v in leaves
         ]
 
     @cached_property
     def _at_rest(self) -> list[Tensor | None]:
         """The tensors of the leaves that do not move, None for the others."""
-        leaves = zip(self.primals, self.tangents, strict=True)
-        return [None if v.any() else constant(x) for x, v in leaves]
+        leaves = zip(self.program.feeds, self.primals, self.tangents, strict=True)
+        return [None if v.any() else feed(x) for feed, x, v in leaves]
 
     def sample(self, steps: Array) -> Array:
         """Return the outputs at each of `steps`: shape (len(steps), m)."""
@@ -70,8 +72,11 @@ class Line:
 
 
 def flatten(outputs: Sequence[object]) -> Array:
-    """Return all outputs as one float64 vector."""
-    flat = [np.asarray(output, np.float64).ravel() for output in outputs]
+    """Return the real views of all outputs as one float64 vector."""
+    # NumPy by itself knows no bfloat16.
+    arrays = [y.numpy() if isinstance(y, tf.Tensor) else np.asarray(y) for y in outputs]
+    views = [real_view(array).ravel() for array in arrays]
+    flat = [view.astype(np.float64, copy=False) for view in views]
     return flat[0] if len(flat) == 1 else np.concatenate(flat)
 
 

@@ -6,11 +6,13 @@ input; and it is the same when taken again.
 
 import numpy as np
 
-from gradfuzz.analytic import GradientError, Gradients, linearise
+from gradfuzz.analytic import GradientError, Gradients, IndicesError, linearise
 from gradfuzz.evaluate import first_line
 from gradfuzz.finding import AGREED, Evidence, Fault, Outcome, Verdict, inconclusive
 from gradfuzz.graph import Array
 from gradfuzz.numeric.slopes import slopes
+from gradfuzz.realview import from_real_view
+from gradfuzz.runtime import tf
 from gradfuzz.subject import Subject
 
 NAME = "always"
@@ -18,12 +20,14 @@ NAME = "always"
 # Every so many cases the gradient is taken twice: a second VJP on each would double the cost.
 REPEAT_EVERY = 16
 
+KINDS: dict[type, str] = {LookupError: "missing", IndicesError: "indices"}
+
 
 def fault_of_raising(error: GradientError) -> Fault:
-    """Return the fault of a gradient that raised: `missing`, or `raises-<exception>`."""
+    """Return the fault of a gradient that raised: one of `KINDS`, or `raises-<exception>`."""
     cause = error.__cause__
     name = type(cause).__name__
-    kind = "missing" if isinstance(cause, LookupError) else f"raises-{name}"
+    kind = KINDS.get(type(cause), f"raises-{name}")
     return Fault(kind, Evidence(f"the gradient raised {name}: {first_line(cause)}"))
 
 
@@ -33,7 +37,7 @@ def examine(subject: Subject, *, repeat: bool) -> Outcome:
     `repeat` demands the second VJP that otherwise one case in sixteen gets.
     """
     try:
-        gradients = subject.gradients
+        gradients = subject.returned
     except GradientError as error:
         if _has_derivative(subject):
             return Outcome(Verdict.DISAGREE, fault_of_raising(error))
@@ -53,9 +57,10 @@ def _has_derivative(subject: Subject) -> bool:
 
 
 def _form(subject: Subject, gradients: Gradients) -> Fault | None:
-    for leaf, (primal, gradient) in enumerate(zip(subject.primals, gradients, strict=True)):
+    for leaf, (view, gradient) in enumerate(zip(subject.primals, gradients, strict=True)):
         if gradient is None:
             continue
+        primal = from_real_view(view) if subject.program.is_complex(leaf) else view
         if gradient.shape != primal.shape:
             message = f"gradient of leaf {leaf}: shape {gradient.shape}, should be {primal.shape}"
             return Fault("shape", Evidence(message, leaf=leaf))
@@ -68,7 +73,7 @@ def _form(subject: Subject, gradients: Gradients) -> Fault | None:
 def _mutation(subject: Subject) -> Fault | None:
     sources = subject.linearisation.sources
     for leaf, (primal, source) in enumerate(zip(subject.primals, sources, strict=True)):
-        if source.numpy().tobytes() != primal.tobytes():
+        if source.dtype != tf.resource and source.numpy().tobytes() != primal.tobytes():
             return Fault("mutated", Evidence(f"leaf {leaf} changed while differentiated", leaf))
     return None
 
@@ -90,7 +95,7 @@ def _again(subject: Subject) -> Gradients:
     garbage = [np.full(size, 1e30) for size in sizes for _ in range(8)]
     del garbage
     again = linearise(subject.program, subject.primals)
-    return again.vjp(subject.split(subject.weights))
+    return again.vjp(again.split(subject.weights))
 
 
 def _same(first: Array | None, again: Array | None, epsilon: float) -> bool:

@@ -105,7 +105,8 @@ class Candidate:
             factor = 1 + steps * self.subject.epsilon
             moved = [(x * factor).astype(x.dtype) for x in self.subject.primals]
             try:
-                row = row_of_jacobian(linearise(self.subject.program, moved), output)[leaf]
+                again = linearise(self.subject.program, moved)
+                row = row_of_jacobian(again, output, self.subject.outputs.size)[leaf]
             except (GradientError, ForwardError):
                 return False
             found.append(self.analytic if row is None else float(row.flat[element]) * self.unit)

@@ -16,8 +16,8 @@ from gradfuzz.oracles.candidate import Candidate
 from gradfuzz.oracles.search import wrong_ones
 from gradfuzz.subject import Subject
 
-# Elements are also moved in steps of 1, and of the leaf's largest element, where those differ
-# from the element itself by more than this factor.
+# Elements are also moved in steps of 1, of the leaf's largest element and of the other part of a
+# complex number, where those differ from the element itself by more than this factor.
 OTHER_UNIT = 16.0
 
 
@@ -37,6 +37,12 @@ class Column:
     def is_none(self) -> bool:
         """Whether TensorFlow sees no connection."""
         return self.subject.gradients[self.leaf] is None
+
+    @property
+    def other_part(self) -> "Column | None":
+        """The column of the other part, of an element that is a part of a complex number."""
+        is_part = self.subject.program.is_complex(self.leaf)
+        return Column(self.subject, self.leaf, self.element ^ 1) if is_part else None
 
     @cached_property
     def rows(self) -> Array:
@@ -96,7 +102,7 @@ class Column:
         """Return the VJP of the cotangent that is the subject's at `group` and 0 elsewhere."""
         cotangent = np.zeros(self.subject.weights.shape)
         cotangent[self.rows[np.array(group)]] = self._weights[np.array(group)]
-        gradient = self.subject.pullback.vjp(self.subject.split(cotangent))[self.leaf]
+        gradient = self.subject.pullback.pull(cotangent)[self.leaf]
         return 0.0 if gradient is None else float(gradient.flat[self.element])
 
     def examine(self) -> Outcome:
@@ -118,7 +124,10 @@ class Column:
         primal = self.subject.primals[self.leaf]
         sizes = scale_of(primal)
         units = [float(sizes.flat[self.element])]
-        for unit in (1.0, float(sizes.max())):
+        others = [1.0, float(sizes.max())]
+        if self.other_part is not None:
+            others.append(float(sizes.flat[self.other_part.element]))
+        for unit in others:
             if all(not 1 / OTHER_UNIT < unit / known < OTHER_UNIT for known in units):
                 units.append(unit)
         return units
@@ -145,10 +154,19 @@ class Column:
         Where another output jumps, the op has no derivative, whichever branch it takes.  Where
         one is infinite or has an infinite slope, 0 times that is not a number in IEEE arithmetic.
         """
-        told = (judged.agree | judged.disagree).all()
-        infinite = not np.isfinite(self.subject.outputs).all()
         nonfinite = ~np.isfinite(self.analytic)
-        return np.asarray(judged.singular.any() | (nonfinite & (infinite or not told)))
+        excuses = nonfinite.any() and (self._has_infinity(judged) or self._other_part_is_singular())
+        return np.asarray(judged.singular.any() | (nonfinite & excuses))
+
+    def _has_infinity(self, judged: Judgement) -> bool:
+        told = (judged.agree | judged.disagree).all()
+        return bool(not told or not np.isfinite(self.subject.outputs).all())
+
+    def _other_part_is_singular(self) -> bool:
+        """Return whether the function has no derivative by the complex number as a whole."""
+        if self.other_part is None:
+            return False
+        return not self.other_part._judge(self.other_part._unit).smooth.all()
 
     def _candidate(self, row: int, judged: Judgement, unit: float) -> Candidate:
         kept = np.zeros(self.subject.kept.shape, bool)
@@ -178,11 +196,13 @@ class Column:
             kind = "none"
         low, high = float(judged.low[row]) / unit, float(judged.high[row]) / unit
         kink = bool(judged.kink[row])
+        output = int(self.rows[row])
+        where = self.subject.complex_place(self.leaf, self.element, output)
         evidence = Evidence(
-            _message(kind, analytic, low, high, kink=kink),
+            _message(kind, analytic, low, high, kink=kink) + (f", {where}" if where else ""),
             leaf=self.leaf,
             element=self.element,
-            output=int(self.rows[row]),
+            output=output,
             analytic=None if kind == "none" else analytic,
             low=low,
             high=high,

@@ -1,6 +1,7 @@
 """Every op that may appear in a graph: one file a family."""
 
 from gradfuzz.strategies.catalogue import (
+    complexes,
     elementwise,
     gathers,
     image,
@@ -27,6 +28,7 @@ CATALOGUE = Catalogue(
         *linalg.OPS,
         *nn.OPS,
         *image.OPS,
+        *complexes.OPS,
     ),
     EXCLUDED,
 )

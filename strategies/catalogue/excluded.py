@@ -16,7 +16,6 @@ STRAIGHT_THROUGH = "quantises, and its gradient is declared to be that of no qua
 IMPLICIT = "samples, and its gradient is that of the distribution, not of the sampler"
 INTEGERS = "has integer outputs only, and None for its gradient"
 OF_FORWARD = "reads what its own forward op put out: other values for it mean nothing"
-COMPLEX = "reads or returns complex numbers, which no entry draws yet"
 CONTROL_FLOW = "is a part of control flow, or takes functions, which no entry draws yet"
 VARIABLE = "reads the handle of a variable, which no entry makes yet"
 TENSOR_ARRAY = "reads the handle of a tensor array, which no entry makes yet"
@@ -50,10 +49,6 @@ _GROUPS: Mapping[str, str] = {
     INTEGERS: "ArgMax ArgMin",
     OF_FORWARD: """
         MaxPool3DGrad MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradV2
-    """,
-    COMPLEX: """
-        Angle Complex ComplexAbs Conj Eig FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D Imag
-        RFFT RFFT2D Real
     """,
     CONTROL_FLOW: """
         Case Enter Exit If LoopCond Merge NextIteration StatelessCase StatelessIf StatelessWhile

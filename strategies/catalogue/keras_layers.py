@@ -41,9 +41,8 @@ OPS: tuple[Entry, ...] = (
         f"{LAYERS}.EinsumDense",
         inputs=SEQUENCES,
         equation=const("btn,nu->btu"),
-        units=UNITS,
-        output_shape=FromSizes(lambda d: (None, d.size("u"))),
         weights=Weights("n u"),
+        output_shape=FromSizes(lambda dims: (None, dims.size("u"))),
     ),
     op(
         f"{LAYERS}.Embedding",
@@ -130,7 +129,7 @@ OPS: tuple[Entry, ...] = (
         inputs=Filled("n", Real("b *s n")),
         weights=Weights("n", "n"),
     ),
-    op(f"{LAYERS}.RMSNormalization", inputs=Filled("n", Real("b *s n")), weights=Weights("n")),
+    op(f"{LAYERS}.RMSNormalization", x=Filled("n", Real("b *s n")), weights=Weights("n")),
     op(
         f"{LAYERS}.GroupNormalization",
         inputs=Filled("b h", Real("b h 4")),
@@ -163,7 +162,7 @@ OPS: tuple[Entry, ...] = (
         weights=Weights("n h d", "h d", "n h d", "h d", "n h d", "h d", "h d n", "n"),
     ),
     # Recurrent.
-    op(f"{LAYERS}.SimpleRNN", sequence=SEQUENCES, units=UNITS, weights=Weights("n u", "u u", "u")),
+    op(f"{LAYERS}.SimpleRNN", sequences=SEQUENCES, units=UNITS, weights=Weights("n u", "u u", "u")),
     op(
         f"{LAYERS}.LSTM",
         sequences=SEQUENCES,

@@ -10,6 +10,7 @@ IMAGES = Filled("b h w c", Real("b h w c"))
 COLOURS = Filled("*s", Real("*s 3", SHADES))
 COLOUR_IMAGE = Filled("h w", Real("h w 3", SHADES))
 SIDE = OneOf((1, 2, 3, 5))
+LARGE = OneOf((4, 5))
 METHOD = OneOf(
     ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 )
@@ -20,7 +21,7 @@ LINEAR = ("rgb_to_yiq", "yiq_to_rgb", "rgb_to_yuv", "yuv_to_rgb", "rgb_to_graysc
 OPS: tuple[Entry, ...] = (
     # Colours.
     *(op(f"tf.image.{name}", images=COLOURS) for name in LINEAR),
-    op("tf.image.grayscale_to_rgb", images=Filled("*s", Real("*s 1"))),
+    op("tf.image.grayscale_to_rgb", images=Filled("*s n", Real("*s n 1"))),
     op("tf.image.rgb_to_hsv", images=COLOURS),
     op("tf.image.hsv_to_rgb", images=COLOURS),
     op(
@@ -61,17 +62,17 @@ OPS: tuple[Entry, ...] = (
         method=METHOD,
         antialias=FLAG,
     ),
-    op("tf.image.resize_with_pad", image=IMAGES, target_height=SIDE, target_width=SIDE),
+    op("tf.image.resize_with_pad", image=IMAGES, target_height=LARGE, target_width=LARGE),
     op(
         "tf.image.crop_and_resize",
         image=IMAGES,
-        boxes=Filled("k", Real("k 4", BOXES)),
+        boxes=Filled("k", Real("k 4", BOXES, "float32")),
         box_indices=Index("k", below="b"),
         crop_size=OneOf(([2, 2], [1, 3])),
     ),
     # Differences.
     op("tf.image.image_gradients", image=IMAGES),
-    op("tf.image.sobel_edges", image=Sides(2, 4, Real("b h w c"))),
+    op("tf.image.sobel_edges", image=Sides(3, 4, Real("b h w c"))),
     op("tf.image.total_variation", images=Filled("b h w c", Real("b h w c", DISTINCT))),
     op(
         "tf.image.psnr",

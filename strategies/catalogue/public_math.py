@@ -49,7 +49,6 @@ OPS: tuple[Entry, ...] = (
     op("tf.linalg.global_norm", t_list=Reals("*s")),
     op("tf.where", condition=Mask("*s"), x=Real("*s"), y=Real("*s")),
     op("tf.add_n", inputs=Reals("*s")),
-    op("tf.math.accumulate_n", inputs=Reals("*s")),
     # Along an axis.
     op("tf.math.softmax", logits=ANY_AXIS, axis=AXIS),
     op("tf.math.log_softmax", logits=ANY_AXIS, axis=AXIS),

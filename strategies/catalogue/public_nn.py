@@ -196,7 +196,7 @@ OPS: tuple[Entry, ...] = (
     # Sequences.
     op(
         "tf.nn.ctc_loss",
-        logits=Sides(3, 4, Real("t b v")),
+        logits=Sides(3, 4, Real("t b v", dtype="float32")),
         labels=Integers("b 1", 1, 2),
         label_length=Integers("b", 1, 1),
         logit_length=Integers("b", 3, 3),

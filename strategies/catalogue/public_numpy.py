@@ -1,6 +1,16 @@
 """Functions of `tf.experimental.numpy`."""
 
-from gradfuzz.strategies.arguments import FLAG, AxisAfter, Index, Mask, OneOf, Real, Reals, const
+from gradfuzz.strategies.arguments import (
+    FLAG,
+    AxisAfter,
+    FromSizes,
+    Index,
+    Mask,
+    OneOf,
+    Real,
+    Reals,
+    const,
+)
 from gradfuzz.strategies.domains import BESIDE, DISTINCT, INSIDE_ONE, NONZERO, POSITIVE
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.window_arguments import Filled
@@ -61,7 +71,7 @@ OPS: tuple[Entry, ...] = (
     ),
     op(f"{TNP}.compress", condition=Mask("n"), a=Real("n *s"), axis=const(0)),
     op(f"{TNP}.where", condition=Mask("*s"), x=Real("*s"), y=Real("*s")),
-    op(f"{TNP}.broadcast_to", array=Real("n"), shape=OneOf(((2, 1), (3, 2, 1)))),
+    op(f"{TNP}.broadcast_to", array=Real("n"), shape=FromSizes(lambda dims: (2, dims.size("n")))),
     # Products.
     op(f"{TNP}.dot", a=Real("*l k"), b=Real("k n")),
     op(f"{TNP}.inner", a=Real("*l k"), b=Real("*r k")),

@@ -1,0 +1,26 @@
+"""`gradfuzz report`: a campaign or a corpus as one HTML page."""
+
+from pathlib import Path
+
+from gradfuzz.catalogue import load_catalogues
+from gradfuzz.cli.terminal import one_line, terminal
+from gradfuzz.errors import UsageError
+from gradfuzz.report.contents import contents
+from gradfuzz.report.page import page
+
+
+def report(path: Path, output: Path) -> int:
+    """Write the page, say where it is, and return the exit code.
+
+    Raises `UsageError` where it cannot be written.
+    """
+    found = contents(path, load_catalogues())
+    try:
+        output.write_text(page(found), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {output}: not written ({error.strerror}), "
+                         "should be a writable file") from error  # fmt: skip
+    for problem in found.problems:
+        terminal(stderr=True).print(one_line(f"passed over: {problem}", "yellow"), soft_wrap=True)
+    terminal().print(one_line(f"{output}: {len(found.findings)} findings"), soft_wrap=True)
+    return 0

@@ -1,0 +1,1 @@
+"""Check functions of the user's: the same oracles as for graphs, on any callable of tensors."""

@@ -1,0 +1,148 @@
+"""Make a function of the user's ready: find its inputs, its precision, and whether it repeats."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gradfuzz.errors import FunctionError
+from gradfuzz.evaluate import first_line
+from gradfuzz.functions.function import Function
+from gradfuzz.functions.inputs import Arguments, Input, held_variables, named
+from gradfuzz.functions.precision import ops_seen
+from gradfuzz.functions.twin import float64_twin, is_keras_layer
+from gradfuzz.graph import Array
+from gradfuzz.rounding import UNITS, coarsest
+from gradfuzz.runtime import tf
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A function that runs and repeats, and what it returns at the point.
+
+    `precision` says in what it computes, and why in nothing better.
+    """
+
+    name: str
+    function: Function
+    outputs: Sequence[tuple[str, Array]]
+    precision: str
+
+
+def prepare(
+    function: Callable[..., Any],
+    inputs: Sequence[Any],
+    variables: Sequence[Any] = (),
+    nondet_tol: float = 0.0,
+) -> Prepared:
+    """Return `function` at `inputs`, in float64 where it allows that.
+
+    Raises `FunctionError`, which names the argument that is at fault.
+    """
+    if not callable(function):
+        raise FunctionError(f"function: a {type(function).__name__}, should be callable")
+    name, arguments = named(function), Arguments.of(function, inputs)
+    _build(function, inputs, name)
+    leaves = [*arguments.inputs(), *held_variables([*variables, *_weights(function)])]
+    if not leaves:
+        raise FunctionError(f"inputs: {arguments.described() or 'none'}, "
+                            "should have a real array, tensor or variable among them")  # fmt: skip
+    given = Function.of(function, arguments, _as_given(leaves))
+    _require_runs(given, name)
+    return _prepared(name, _precise(given, leaves, variables), given, nondet_tol)
+
+
+def _as_given(leaves: Sequence[Input]) -> list[Input]:
+    """Return the inputs as TensorFlow takes them: a Python number has the dtype of the others."""
+    dtypes = {leaf.value.real.dtype for leaf in leaves if not leaf.weak}
+    dtype = dtypes.pop() if len(dtypes) == 1 else np.dtype(np.float32)
+    return [leaf.weakened(dtype) for leaf in leaves]
+
+
+def _weights(function: Any) -> Sequence[Any]:
+    return getattr(function, "trainable_variables", ())
+
+
+def _build(function: Any, inputs: Sequence[Any], name: str) -> None:
+    """Call a layer once, which makes its weights."""
+    if is_keras_layer(function) and not function.built:
+        _call(lambda: function(*inputs), name, "")
+
+
+def _require_runs(given: Function, name: str) -> None:
+    dtypes = {each.name: each.value.dtype.name for each in given.inputs}
+    mixed = len(set(dtypes.values())) > 1
+    stands = ", ".join(f"{leaf} is {dtype}" for leaf, dtype in dtypes.items())
+    _call(given.result, name, f"; inputs: {stands}, should be of one dtype" if mixed else "")
+
+
+def _call(run: Callable[[], Any], name: str, hint: str) -> Any:
+    try:
+        return run()
+    except FunctionError as error:
+        raise FunctionError(str(error).replace("function:", f"{name}:", 1)) from None
+    # It is the user's: it may raise anything.
+    except Exception as raised:
+        what = f"{type(raised).__name__}: {first_line(raised)}"
+        raise FunctionError(f"{name}: raised {what}, should run at these inputs{hint}") from raised
+
+
+def _precise(given: Function, leaves: Sequence[Input], variables: Sequence[Any]) -> Function | str:
+    """Return the function in float64, or in one line why there is none."""
+    precise = [leaf.precise for leaf in leaves]
+    call, flat = given.call, list(given.arguments.flat)
+    if is_keras_layer(call) and any(leaf.value.dtype != np.float64 for leaf in leaves):
+        for leaf in precise:
+            if leaf.slot is not None:
+                flat[leaf.slot] = leaf.value
+        twin = float64_twin(call, given.arguments.pack(flat))
+        if twin is None:
+            return "no copy of the layer in float64 could be made"
+        own = [leaf for leaf in precise if leaf.slot is not None]
+        call, precise = twin, [*own, *held_variables([*variables, *twin.trainable_variables])]
+        precise = [replace(new, name=old.name) for new, old in zip(precise, leaves, strict=True)]
+    try:
+        function = Function.of(call, given.arguments, precise)
+        function.result()
+    # It is the user's: whatever it raises says that float64 is not for it.
+    except Exception as raised:  # noqa: BLE001
+        return f"in float64 it raises {type(raised).__name__}: {first_line(raised)}"
+    return function
+
+
+def _prepared(name: str, precise: Function | str, given: Function, nondet_tol: float) -> Prepared:
+    function = given if isinstance(precise, str) else precise
+    with ops_seen() as seen:
+        outputs = function.result()
+    _require_repeats(name, outputs, function.result(), nondet_tol)
+    held = {tf.as_dtype(each.value.dtype): f"{each.name}" for each in function.inputs}
+    dtype = max(coarsest(seen), *map(_real, held), key=lambda each: UNITS[each])
+    why = f" ({precise})" if isinstance(precise, str) else ""
+    if not why and dtype != tf.float64:
+        why = f" ({seen[dtype]} computes in it)" if dtype in seen else f" ({held[dtype]} is)"
+    function = replace(function, epsilon=UNITS[dtype])
+    return Prepared(name, function, outputs, f"{dtype.name}{why}")
+
+
+def _real(dtype: Any) -> Any:
+    return dtype.real_dtype
+
+
+def _require_repeats(
+    name: str,
+    outputs: Sequence[tuple[str, Array]],
+    again: Sequence[tuple[str, Array]],
+    nondet_tol: float,
+) -> None:
+    for (place, first), (_, second) in zip(outputs, again, strict=True):
+        if first.shape != second.shape:
+            raise FunctionError(f"{name}: {place} has shape {first.shape}, then {second.shape}, "
+                                "should be the same each time")  # fmt: skip
+        if not np.allclose(first, second, rtol=0, atol=nondet_tol, equal_nan=True):
+            with np.errstate(invalid="ignore"):
+                gap = float(np.nanmax(np.abs(first.astype(np.float64) - second)))
+            raise FunctionError(
+                f"{name}: not deterministic: two calls at the same inputs differ by {gap:.3g} in "
+                f"{place}, should be the same (fix a seed, pass training=False, or nondet_tol=)"
+            )

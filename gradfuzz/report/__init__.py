@@ -1,0 +1,1 @@
+"""A campaign, or a corpus, as one HTML page that needs nothing else."""

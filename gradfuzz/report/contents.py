@@ -1,0 +1,231 @@
+"""What stands in a report, as plain values for its template."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from gradfuzz.casefile import Case
+from gradfuzz.catalogue import Catalogue, all_ops
+from gradfuzz.convergence import Convergence, convergence
+from gradfuzz.corpus import Corpus, find_case_files
+from gradfuzz.durations import format_duration
+from gradfuzz.errors import CaseFileError, GradfuzzError, StorageError
+from gradfuzz.examine import votes
+from gradfuzz.expect import Expect
+from gradfuzz.graph import format_array
+from gradfuzz.guard import require_small
+from gradfuzz.registry import registered_gradients
+from gradfuzz.report.chart import Series, line_chart
+from gradfuzz.report.drawing import draw
+from gradfuzz.report.runlog import OpCounts, RunLog, is_run, read_run
+from gradfuzz.runtime import environment, tf
+from gradfuzz.subject import Subject
+
+# A case of these kinds is not run for a report: it would take the report with it.
+CRASHING = ("dies", "hangs", "memory")
+# An op is listed as inconclusive from this share on.
+NOTABLE = 0.02
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """One finding.  `votes` is what each oracle says of it now."""
+
+    op: str
+    input: str
+    kind: str
+    oracle: str
+    message: str
+    note: str
+    link: str
+    expect: str
+    file: str
+    seen: str
+    graph: str
+    drawing: str
+    leaves: Sequence[str]
+    votes: Mapping[str, str]
+    convergence: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One gradient function in the map: `state` is reached, found, covered, excluded or missing."""
+
+    op: str
+    state: str
+    why: str
+
+
+@dataclass(frozen=True)
+class OpView:
+    """An op of which much cannot be told."""
+
+    op: str
+    cases: int
+    inconclusive: int
+    share: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All of a report."""
+
+    title: str
+    facts: Mapping[str, str]
+    findings: Sequence[FindingView]
+    problems: Sequence[str]
+    coverage: Sequence[Cell]
+    inconclusive: Sequence[OpView]
+    speed: str
+
+
+def contents(path: Path, catalogues: Sequence[Catalogue]) -> Contents:
+    """Return the report of a campaign's folder, or of a corpus.
+
+    Raises `UsageError` and `StorageError` for what is neither.
+    """
+    ops = set(all_ops(catalogues))
+    if is_run(path):
+        run = read_run(path)
+        folder = Path(str(run.settings.get("corpus", "corpus")))
+        files = [folder / name for name in sorted(set(run.files.values()))]
+        facts = _facts(run)
+    else:
+        run, files, facts = RunLog({}), find_case_files(path), {}
+        if not files:
+            raise StorageError(f"{path}: holds no case file, should be a campaign or a corpus")
+    cases, problems = _load(files, ops)
+    findings = [_finding(file, case) for file, case in cases]
+    return Contents(
+        title=f"gradfuzz: {path.resolve().name}",
+        facts={**facts, "findings": str(len(findings)), **environment()},
+        findings=findings,
+        problems=problems,
+        coverage=_coverage(catalogues, run, [case for _, case in cases]),
+        inconclusive=_inconclusive(run.ops),
+        speed=_speed(run),
+    )
+
+
+def _load(files: Sequence[Path], ops: set[str]) -> tuple[list[tuple[Path, Case]], list[str]]:
+    cases, problems = [], []
+    for file in files:
+        try:
+            cases.append((file, Corpus(file.parent, ops).load(file)))
+        except CaseFileError as error:
+            problems.append(str(error))
+    return cases, problems
+
+
+def _facts(run: RunLog) -> dict[str, str]:
+    total, settings = run.total, run.settings
+    spent = run.speed[-1][0] if run.speed else 0.0
+    budget = float(settings.get("budget", 0))
+    return {
+        "started": str(settings.get("started", "")),
+        "seed": str(settings.get("seed", "")),
+        "time": f"{format_duration(spent)} of {format_duration(budget)}",
+        "cases": f"{total.cases}, {total.cases / max(spent, 1e-9):.0f} a second",
+        "ops": f"{sum(op.cases > 0 for op in run.ops.values())} seen",
+        "gradient functions": f"{len(run.reached)} reached",
+        "inconclusive": f"{total.inconclusive / max(total.cases, 1):.2%}",
+    }
+
+
+def _finding(file: Path, case: Case) -> FindingView:
+    bucket, graph = case.finding.bucket, case.finding.graph
+    said, chart, place = _now(case)
+    return FindingView(
+        op=bucket.op,
+        input=bucket.input,
+        kind=bucket.kind,
+        oracle=bucket.oracle,
+        message=case.finding.evidence.message,
+        note=case.note,
+        link=case.link if case.link.startswith("https://") else "",
+        expect="fails" if case.expect.on(tf.__version__) is Expect.FAILS else "passes",
+        file=str(file),
+        seen=f"{case.first_seen} to {case.last_seen}",
+        graph=str(graph),
+        drawing=draw(graph),
+        leaves=[f"%{i} = {format_array(graph.primals[n])}" for n, i in enumerate(graph.leaves)],
+        votes=said,
+        convergence=chart,
+        place=place,
+    )
+
+
+def _now(case: Case) -> tuple[dict[str, str], str, str]:
+    """Return what each oracle says of a case now, and how the numeric derivative converges."""
+    graph = case.finding.graph
+    if case.finding.bucket.kind.startswith(CRASHING):
+        return {"not run": "it would take this report with it"}, "", ""
+    try:
+        require_small(graph)
+        said = {name: vote.verdict.value for name, vote in votes(Subject.of(graph)).items()}
+        found = convergence(graph, case.finding.evidence)
+    except GradfuzzError as error:
+        return {"not run": str(error)}, "", ""
+    return said, _convergence_chart(found, case), found.place
+
+
+def _convergence_chart(found: Convergence, case: Case) -> str:
+    evidence = case.finding.evidence
+    series = []
+    if evidence.low is not None and evidence.high is not None and not evidence.kink:
+        true = (evidence.low + evidence.high) / 2
+        series.append(_distances("to the true derivative", "true", found, true))
+    if found.analytic is not None:
+        series.append(_distances("to TensorFlow's", "analytic", found, found.analytic))
+    return line_chart(series, "step", "distance of the difference quotient", log=True)
+
+
+def _distances(name: str, style: str, found: Convergence, value: float) -> Series:
+    pairs = zip(found.steps.tolist(), abs(found.central - value).tolist(), strict=True)
+    return Series(name, style, list(pairs))
+
+
+def _coverage(catalogues: Sequence[Catalogue], run: RunLog, cases: Sequence[Case]) -> list[Cell]:
+    covered = set(all_ops(catalogues))
+    excluded = {op: why for each in reversed(catalogues) for op, why in each.excluded.items()}
+    found_in = {case.finding.bucket.op for case in cases}
+    cells = []
+    for op in registered_gradients():
+        if op in found_in:
+            cells.append(Cell(op, "found", "has a finding"))
+        elif op in run.reached:
+            cells.append(Cell(op, "reached", "its gradient ran"))
+        elif op in covered:
+            cells.append(Cell(op, "covered", "in the catalogue"))
+        elif op in excluded:
+            cells.append(Cell(op, "excluded", excluded[op]))
+        else:
+            cells.append(Cell(op, "missing", "not in the catalogue"))
+    return cells
+
+
+def _inconclusive(ops: Mapping[str, OpCounts]) -> list[OpView]:
+    found = [
+        OpView(op, each.cases, each.inconclusive, each.inconclusive / each.cases,
+               each.reasons.most_common(1)[0][0] if each.reasons else "")
+        for op, each in ops.items()
+        if each.cases and each.inconclusive / each.cases >= NOTABLE
+    ]  # fmt: skip
+    return sorted(found, key=lambda each: -each.share)
+
+
+def _speed(run: RunLog) -> str:
+    """Draw the cases a second between a few moments."""
+    every = max(1, len(run.speed) // 60)
+    points = run.speed[::every]
+    rates = [
+        ((before[0] + after[0]) / 2, (after[1] - before[1]) / (after[0] - before[0]))
+        for before, after in pairwise(points)
+        if after[0] > before[0]
+    ]
+    return line_chart([Series("cases a second", "analytic", rates)], "seconds", "cases a second",
+                      log=False)  # fmt: skip

@@ -1,0 +1,177 @@
+"""A case as a stand-alone script.
+
+It prints what is expected and what is observed, and exits with 1 while the bug is there, with 0
+once it is gone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradfuzz.casefile import Case
+from gradfuzz.errors import CaseFileError
+from gradfuzz.evaluate import Outputs, Program, feed
+from gradfuzz.finding import Evidence, Finding
+from gradfuzz.graph import Array, Graph, Leaf, Ref
+from gradfuzz.numeric.screen import scale_of
+from gradfuzz.realview import real_view
+from gradfuzz.repro.literals import array_source, call_source, modules_of, number_source
+from gradfuzz.repro.templates import FORM, HEAD, MUTATED, RAISES, REPEAT, VALUE
+from gradfuzz.runtime import op_def_registry
+
+# By how much an observed value may miss the bounds of the true one, relative to it: a quarter
+# of what it was off by when it was found, and no more than this.
+SLACK = {"float64": 1e-6, "float32": 1e-3}
+
+
+def script(case: Case) -> str:
+    """Return the source.  Raises `CaseFileError` for a case of an oracle that has no script."""
+    finding = case.finding
+    return _head(case) + _tail(finding)
+
+
+def title(finding: Finding) -> str:
+    """Return one line that says what is wrong."""
+    bucket, message = finding.bucket, finding.evidence.message
+    op = bucket.op if "." in bucket.op else f"tf.raw_ops.{bucket.op}"
+    by = f" by its argument {bucket.input}" if bucket.input else ""
+    return f"Gradient of {op}{by}: {message}"
+
+
+def _head(case: Case) -> str:
+    graph = case.finding.graph
+    names = _Names.of(graph)
+    lines = [
+        f"    {names.target(i)} = {names.wrapped(i, call_source(call, names.edge))}"
+        for i, call in graph.calls
+    ]
+    modules = set().union(*(modules_of(call.op) for _, call in graph.calls))
+    return HEAD.format(
+        imports="".join(f"import {module}\n" for module in sorted(modules)),
+        title=_docstring(title(case.finding)),
+        versions=", ".join(f"{name} {version}" for name, version in case.environment.items()),
+        leaves="\n".join(f"    {array_source(leaf)}," for leaf in graph.primals),
+        parameters=", ".join(f"v{i}" for i in graph.leaves),
+        body="\n".join(lines) or "    # The leaves themselves are the outputs.",
+        outputs=", ".join(map(names.edge, graph.outputs)),
+    )
+
+
+def _docstring(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The variable of each node, and which nodes return one tensor rather than several."""
+
+    graph: Graph
+    single: frozenset[int]
+
+    @classmethod
+    def of(cls, graph: Graph) -> "_Names":
+        return cls(graph, frozenset(_single(graph)))
+
+    def target(self, node: int) -> str:
+        return f"v{node}"
+
+    def wrapped(self, node: int, source: str) -> str:
+        return source if node in self.single else f"tf.nest.flatten({source})"
+
+    def edge(self, ref: Ref) -> str:
+        return f"v{ref.node}" if ref.node in self.single else f"v{ref.node}[{ref.output}]"
+
+
+def _single(graph: Graph) -> Iterator[int]:
+    """Yield the nodes that return one tensor.
+
+    Of an op type its definition says so, before anything runs: it may be one that crashes.
+    """
+    values = None
+    for index, node in enumerate(graph.nodes):
+        if isinstance(node, Leaf):
+            yield index
+            continue
+        definition = op_def_registry.get(node.op)
+        if definition is not None:
+            outputs = definition.output_arg
+            if len(outputs) == 1 and not (outputs[0].number_attr or outputs[0].type_list_attr):
+                yield index
+            continue
+        values = values or _values(graph)
+        if len(values[index]) == 1:
+            yield index
+
+
+def _values(graph: Graph) -> Sequence[Outputs]:
+    program = Program.of(graph)
+    return program.run_all(feed(program, [real_view(primal) for primal in graph.primals]))
+
+
+def _tail(finding: Finding) -> str:
+    kind = finding.bucket.kind
+    if finding.bucket.oracle not in ("numeric", "always"):
+        raise CaseFileError(f"bucket.oracle: {finding.bucket.oracle!r}, should be 'numeric' or "
+                            "'always': there is no script for others")  # fmt: skip
+    for start, write in _TAILS.items():
+        if kind.startswith(start):
+            return write(finding)
+    raise CaseFileError(f"bucket.kind: {kind!r}, should be one that a script can show")
+
+
+def _value(finding: Finding) -> str:
+    evidence = finding.evidence
+    if None in (evidence.leaf, evidence.element, evidence.output, evidence.low, evidence.high):
+        raise CaseFileError("evidence: names no element, should for a script")
+    leaf = finding.graph.primals[evidence.leaf or 0]
+    element = evidence.element or 0
+    return VALUE.format(
+        leaf=evidence.leaf,
+        element=element,
+        output=evidence.output,
+        low=number_source(evidence.low or 0.0),
+        high=number_source(evidence.high or 0.0),
+        slack=slack(evidence, leaf),
+        step=_step(leaf, element),
+        expected=expected(evidence),
+    )
+
+
+def slack(evidence: Evidence, leaf: Array) -> float:
+    """Return by how much an observed value may miss the bounds of the true one."""
+    low, high = evidence.low or 0.0, evidence.high or 0.0
+    bound = SLACK[leaf.dtype.name] * max(1.0, abs(low), abs(high))
+    if evidence.analytic is None or not np.isfinite(evidence.analytic):
+        return bound
+    return min(bound, max(low - evidence.analytic, evidence.analytic - high) / 4)
+
+
+def expected(evidence: Evidence) -> str:
+    """Return what the derivative should be."""
+    low, high = evidence.low or 0.0, evidence.high or 0.0
+    if evidence.kink:
+        return f"within the one-sided slopes {low:.10g} and {high:.10g}"
+    return f"{(low + high) / 2:.10g} ± {(high - low) / 2:.1g}"
+
+
+def _step(leaf: Array, element: int) -> float:
+    epsilon = 2.0**-52 if leaf.dtype == np.float64 else 2.0**-23
+    return float(scale_of(leaf).flat[element] * 2.0 ** round(np.log2(epsilon) / 3))
+
+
+def _of_leaf(template: str) -> Callable[[Finding], str]:
+    return lambda finding: template.format(leaf=finding.evidence.leaf or 0)
+
+
+_TAILS: dict[str, Callable[[Finding], str]] = {
+    "value": _value,
+    "none": _value,
+    "non-finite": _value,
+    "missing": _of_leaf(RAISES),
+    "raises": _of_leaf(RAISES),
+    "shape": _of_leaf(FORM),
+    "dtype": _of_leaf(FORM),
+    "unrepeatable": _of_leaf(REPEAT),
+    "mutated": _of_leaf(MUTATED),
+}

@@ -1,0 +1,136 @@
+"""`compute_gradient` has the layout of TensorFlow's, and better numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradfuzz
+from gradfuzz.runtime import tf
+
+tf1 = tf.compat.v1
+
+FUNCTIONS = {
+    "one argument": (lambda x: tf.tanh(x), [np.array([0.5, -1.0])]),
+    "two arguments": (tf.matmul, [np.ones((2, 3)), np.arange(6.0).reshape(3, 2)]),
+    "a scalar": (lambda x: x * x, [1.0]),
+    "a list": (lambda x: x * x, [[1.0, 2.0]]),
+    "float32": (tf.sin, [np.array([0.5], "f4")]),
+    "complex": (lambda z: z * z, [np.array([1 + 2j, 3 - 1j])]),
+    "complex to real": (tf.abs, [np.array([1 + 2j])]),
+    "no elements": (tf.sin, [np.zeros((0, 2))]),
+    "a tf.function": (tf.function(lambda x: x**3), [np.array([1.0, 2.0])]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_layout_is_that_of_tensorflow(name: str) -> None:
+    function, arguments = FUNCTIONS[name]
+    theirs = tf.test.compute_gradient(function, arguments)
+    ours = gradfuzz.compute_gradient(function, arguments)
+    for theirs_of_kind, ours_of_kind in zip(theirs, ours, strict=True):
+        assert isinstance(ours_of_kind, tuple)
+        for expected, found in zip(theirs_of_kind, ours_of_kind, strict=True):
+            assert found.shape == expected.shape
+            assert found == pytest.approx(expected, abs=1e-2)
+    assert ours.max_error < 1e-9
+
+
+def test_a_given_step_is_taken() -> None:
+    function, x = tf.exp, [np.array([10.0])]
+    ours = gradfuzz.compute_gradient(function, x, delta=1 / 1024)
+    assert ours.numeric[0] == pytest.approx(tf.test.compute_gradient(function, x)[1][0], rel=1e-12)
+    assert ours.max_error > 1e-3
+    assert gradfuzz.compute_gradient(function, x).max_error < 1e-6
+
+
+def test_the_errors_of_two_jacobians() -> None:
+    analytic, numeric = [np.array([[1.0, 0.0]])], [np.array([[2.0, 0.0]])]
+    assert gradfuzz.max_error(analytic, numeric) == 1.0
+    assert gradfuzz.mean_relative_error(analytic, numeric) == 0.25
+    assert gradfuzz.max_error([np.zeros((0, 0))], [np.zeros((0, 0))]) == 0.0
+    assert np.isnan(gradfuzz.compute_gradient(tf.math.log, [np.array([-1.0])]).max_error)
+
+
+def test_the_plot_shows_each_argument(tmp_path: Path) -> None:
+    pair = gradfuzz.compute_gradient(tf.matmul, [np.ones((2, 3)), np.ones((3, 1))])
+    figure = pair.plot(tmp_path / "jacobians.png")
+    assert len(figure.axes) == 4
+    assert (tmp_path / "jacobians.png").stat().st_size > 1000
+    report = gradfuzz.check_gradients(tf.sin, np.ones(3), jacobian=True)
+    assert [axes.get_title() for axes in report.plot().axes] == ["x", "|analytic - numeric|"]
+    with pytest.raises(gradfuzz.FunctionError, match="should be asked for with jacobian=True"):
+        gradfuzz.check_gradients(tf.sin, 1.0).plot()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((tf.sin, np.ones(1)), "x: a ndarray, should be a list or tuple"),
+        ((lambda x, n: x, [1.0, np.array([2])]), r"x\[1\]: int64\[1\], should be real or complex"),
+        ((1.0, (), 1.0, ()), "x: a float, should be a tensor of a graph"),
+    ],
+)
+def test_what_cannot_be_differentiated_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(gradfuzz.FunctionError, match=message):
+        gradfuzz.compute_gradient(*arguments)
+
+
+# Tensors of a graph, in a session.
+
+
+def test_the_example_of_the_tutorial_in_a_session() -> None:
+    with tf.Graph().as_default(), tf1.Session() as session:
+        x = tf1.placeholder(tf.float64, (10,))
+        y = tf.reduce_sum(tf.square(x))
+        weights = tf1.get_variable("weights", (10,), tf.float64)
+        step = tf1.train.AdamOptimizer(0.1).minimize(tf.reduce_sum((weights - x) ** 2))
+        session.run(tf1.global_variables_initializer())
+        point = np.arange(10.0)
+        ours = gradfuzz.compute_gradient(x, (10,), y, (), x_init_value=point)
+        theirs = tf1.test.compute_gradient(x, (10,), y, (), x_init_value=point)
+        session.run(step, {x: point})
+    assert ours.analytic.shape == theirs[0].shape == (10, 1)
+    assert ours.analytic.ravel() == pytest.approx(2 * point)
+    assert ours.max_error < 1e-9
+
+
+def test_several_tensors_feeds_and_a_session_that_is_given() -> None:
+    with tf.Graph().as_default():
+        a, b = tf1.placeholder(tf.float32, (2, 2)), tf1.placeholder(tf.float32, (2, 1))
+        keep = tf1.placeholder(tf.float32, ())
+        y = tf.matmul(a, b) * keep
+        session = tf1.Session()
+    found = gradfuzz.compute_gradient(
+        [a, b], [(2, 2), (2, 1)], y, (2, 1), feed_dict={keep: 2.0}, session=session
+    )
+    assert [pair.numeric.shape for pair in found] == [(4, 2), (2, 2)]
+    assert max(pair.max_error for pair in found) < 1e-3
+
+
+def test_a_wrong_gradient_shows_in_a_session() -> None:
+    @tf.custom_gradient
+    def wrong(x: Any) -> Any:
+        return x * x, lambda upstream: upstream * x
+
+    with tf.Graph().as_default(), tf1.Session():
+        x = tf1.placeholder(tf.float64, (1,))
+        found = gradfuzz.compute_gradient(x, (1,), wrong(x), (1,), x_init_value=np.array([3.0]))
+    assert found.max_error == pytest.approx(3.0)
+
+
+def test_without_a_session_it_says_so() -> None:
+    with tf.Graph().as_default():
+        x = tf1.placeholder(tf.float32, (1,))
+        with pytest.raises(gradfuzz.FunctionError, match="session: none, should be given"):
+            gradfuzz.compute_gradient(x, (1,), x * x, (1,))
+
+
+def test_a_wrong_shape_is_named() -> None:
+    with tf.Graph().as_default(), tf1.Session():
+        x = tf1.placeholder(tf.float32, (2,))
+        with pytest.raises(gradfuzz.FunctionError, match=r"y_shape: \(3,\), should be \(2,\)"):
+            gradfuzz.compute_gradient(x, (2,), x * x, (3,))
+        with pytest.raises(gradfuzz.FunctionError, match=r"x_init_value: shape \(3,\), should"):
+            gradfuzz.compute_gradient(x, (2,), x * x, (2,), x_init_value=np.ones(3))
