@@ -62,9 +62,12 @@ class Autopsy:
     ) -> Generator[Request, Answer, tuple[Graph, Death] | None]:
         """Return the shortest beginning of the graph that ends a process, and how."""
         used = {ref for _, call in graph.calls for ref in call.inputs} | set(graph.outputs)
-        for index, _ in graph.calls[:-1]:
+        for index, _ in graph.calls:
             outputs = sorted(ref for ref in used if ref.node == index)
-            answer = (yield Question(graph.cut(outputs), death.kind)) if outputs else None
+            # The whole graph is known to do it.
+            if not outputs or outputs == sorted(graph.outputs):
+                continue
+            answer = yield Question(graph.cut(outputs), death.kind)
             if isinstance(answer, Death):
                 return graph.cut(outputs), answer
         return None

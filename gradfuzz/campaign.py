@@ -40,7 +40,7 @@ SHORTEST_SHRINKING, LONGEST_SHRINKING = 1.0, 30.0
 # and so many seconds at least; so many in all when the campaign is stopped.
 GRACE, SHORTEST_GRACE, FAREWELL = 2.0, 10.0, 5.0
 # A graph that ends processes is made smaller for so many seconds at least: each look costs one.
-SHORTEST_AUTOPSY = 5.0
+SHORTEST_AUTOPSY = 10.0
 # How a worker ends that somebody has killed, or whose fork server was.
 KILLED = ("dies-SIGKILL", "dies-SIGTERM", "dies-exit-255")
 # A finding that did not show in a fresh process is looked for so many times more.

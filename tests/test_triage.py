@@ -90,7 +90,9 @@ def test_a_broken_list_is_told(corpus: Corpus) -> None:
 
 def test_replay_names_what_is_not_seen_any_more(corpus: Corpus) -> None:
     corpus.save(case())
+    corpus.save(log_case())
     accept(corpus.path, Accepted(f"{PREVENTED.op}*", "convention"))
+    accept(corpus.path, Accepted("Exp*", "bug"))  # of which there is no case
     accept(corpus.path, Accepted("Log*", "bug"))
     result = run("replay", corpus.path, "--json")
     assert json.loads(result.stdout)["stale"] == ["Log*"]

@@ -63,10 +63,11 @@ def replay(
 
 
 def _stale(paths: Sequence[Path], done: Sequence[Replayed]) -> list[Accepted]:
-    """Return what whole corpora accept that no case of theirs shows any more."""
-    found = [each.report.finding for each in done if each.report and each.report.finding]
+    """Return what corpora accept of which they have cases, none of which shows it any more."""
+    seen = {each.report.finding.bucket for each in done if each.report and each.report.finding}
+    saved = {each.case.finding.bucket for each in done if each.case}
     accepted = [each for path in paths if path.is_dir() for each in read_accepted(path)]
-    return stale(accepted, {finding.bucket for finding in found})
+    return [each for each in stale(accepted, seen) if each not in stale(accepted, saved)]
 
 
 def _tell_ci(
