@@ -72,6 +72,23 @@ def test_a_graph_that_is_refused_is_told_from_one_that_is_too_large(ask: Ask) ->
     assert not answer.by_op
 
 
+def test_memory_that_shape_inference_does_not_foresee_ends_a_worker_at_its_limit(ask: Ask) -> None:
+    rows = np.array([0, 1], np.int64)
+    graph = one_call(
+        "RaggedTensorToTensor",
+        [0.5],
+        shape=np.array([1, 10**9], np.int64),
+        values=Ref(0),
+        default_value=np.array(1.5),
+        row_partition_tensors=[rows],
+        row_partition_types=["ROW_SPLITS"],
+    )
+    answer = ask(Question(graph, foreign=True))
+    # Refused where the system gives no more, or ended where the campaign looks first.
+    assert isinstance(answer, Refused) or (isinstance(answer, Death) and answer.kind == "memory")
+    assert isinstance(ask(Question(one_call("Tanh", [0.5], x=Ref(0)))), Report)
+
+
 def test_the_last_call_of_a_graph_is_told_by_itself(ask: Ask) -> None:
     graph = chain([0.0], Call("Exp", {"x": Ref(0)}), Call("Neg", {"x": Ref(1)}))
     assert str(ask(Isolation(graph))) == "%0 = leaf float64[1] [1.0]\n%1 = Neg(x=%0)"
