@@ -1,6 +1,7 @@
 """Every new finding of a long campaign, to be judged one by one, and what was inconclusive.
 
-    .venv/bin/python benchmarks/false_alarms.py [--cases N] [--seed N] [--corpus DIR] [--out DIR]
+    .venv/bin/python benchmarks/false_alarms.py [--cases N] [--seed N] [--oracles ORACLE=N,…]
+        [--corpus DIR] [--out DIR] [--workers N]
 
 Runs over the whole catalogue with the buckets of the corpus muted, until N cases were checked.
 What it then prints under "new findings" is either a real fault that the corpus lacks, or a false
@@ -35,6 +36,7 @@ from gradfuzz.finding import Bucket
 from gradfuzz.registry import is_available
 from gradfuzz.schedule import Schedule
 from gradfuzz.server import start_server
+from gradfuzz.shares import Shares, parse_shares
 from gradfuzz.storage import Storage
 
 # A campaign is given so many seconds for each case that is still to be checked.
@@ -77,18 +79,27 @@ class Watch:
         return time.monotonic() - self.started
 
 
-def run(watch: Watch, folder: Path, seed: int, known: set[Bucket], workers: int) -> None:
+def run(watch: Watch, folder: Path, chosen: argparse.Namespace, known: set[Bucket]) -> None:
     """Run campaigns until there are enough cases, or Ctrl-C."""
     ops = all_ops(load_catalogues())
     storage = Storage(Corpus(folder, set(ops)), watch.listen)
     names = sorted(op for op in ops if is_available(op))
+    weights, seed, workers = parse_shares([chosen.oracles]), chosen.seed, chosen.workers
     with stop_on_signals(watch.clock):
         while not watch.clock.stopped:
             budget = max(watch.left * SECONDS_A_CASE, 1.0)
-            schedule = Schedule(names, budget, seed, workers, set(names))
+            schedule = Schedule(names, budget, seed, workers, set(names), oracles=len(weights))
             crew = Workers.of(workers, folder)
             campaign = Campaign(
-                schedule, storage, budget, watch.listen, crew, watch.clock, known, tick=watch.tick
+                schedule,
+                storage,
+                budget,
+                watch.listen,
+                crew,
+                watch.clock,
+                known,
+                shares=Shares(weights),
+                tick=watch.tick,
             )
             campaign.run()
             seed += 1
@@ -155,6 +166,7 @@ def options() -> argparse.Namespace:
     add("--cases", type=int, default=20_000, metavar="N", help="stop after so many (20000)")
     add("--seed", type=int, default=1, metavar="N", help="start the random choices here (1)")
     add("--corpus", type=Path, default=Path("corpus"), metavar="DIR", help="known buckets (corpus)")
+    add("--oracles", default="numeric", metavar="ORACLE=N,…", help="what is asked (numeric)")
     add("--workers", type=int, default=cores(), metavar="N", help="processes (one on each core)")
     add("--out", type=Path, metavar="DIR", help="where findings are saved (a new folder)")
     return parser.parse_args()
@@ -172,7 +184,7 @@ def main() -> int:
         print(f"seed {chosen.seed}, {chosen.cases} cases, {len(known)} known buckets of "
               f"{chosen.corpus}, findings to {folder}", flush=True)  # fmt: skip
         watch = Watch(chosen.cases, known)
-        run(watch, folder, chosen.seed, known, chosen.workers)
+        run(watch, folder, chosen, known)
     except GradfuzzError as error:
         print(f"false_alarms: {error}", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""The analytic side: TensorFlow's reverse mode."""
+"""The analytic side: TensorFlow's reverse and forward mode."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from gradfuzz.derived import seeds_of
+from gradfuzz.errors import ForwardError
 from gradfuzz.evaluate import Outputs, Runnable, Tensor, feed
 from gradfuzz.graph import Array
 from gradfuzz.realview import from_real_view, real_view
-from gradfuzz.runtime import constant, tf
+from gradfuzz.runtime import restart_forward_mode, tf
 
 Gradients = list[Array | None]
 
 
 class GradientError(Exception):
-    """TensorFlow's reverse mode raised where the forward pass had not; `__cause__` says what."""
+    """TensorFlow raised while differentiating, where the forward pass had not; see `__cause__`."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,7 @@ class Linearisation:
 
         Raises `GradientError`.
         """
-        found = self.vjp(self.split(weights))
-        return [None if gradient is None else real_view(gradient) for gradient in found]
+        return real_views(self.vjp(self.split(weights)))
 
     def split(self, weights: Array) -> list[Array]:
         """Return flattened weights as one cotangent per output."""
@@ -56,14 +57,18 @@ class Linearisation:
         tensors are.  Raises `GradientError`.
         """
         targets = list(self.outputs)
-        pairs = zip(cotangents, targets, strict=True)
-        seeds = [constant(u.astype(y.dtype.as_numpy_dtype, copy=False)) for u, y in pairs]
+        seeds = seeds_of(cotangents, targets)
         try:
             found = self.tape.gradient(targets, list(self.sources), output_gradients=seeds)
             return [None if g is None else _dense(g) for g in found]
         # A gradient function is code under test: whatever it raises is the finding.
         except Exception as raised:
             raise GradientError(type(raised).__name__) from raised
+
+
+def real_views(gradients: Gradients) -> Gradients:
+    """Return the real view of each gradient that is one."""
+    return [None if gradient is None else real_view(gradient) for gradient in gradients]
 
 
 class IndicesError(Exception):
@@ -76,13 +81,19 @@ def _dense(gradient: Any) -> Array:
     The sum over slices that TensorFlow makes of `IndexedSlices` drops those at negative indices.
     """
     if not isinstance(gradient, tf.IndexedSlices):
-        return np.asarray(gradient)
+        return _array(gradient)
     indices, shape = gradient.indices.numpy(), gradient.dense_shape
     least, most = indices.min(initial=0), indices.max(initial=0)
     if least < 0 or (shape is not None and indices.size and most >= shape[0]):
         count = "unknown" if shape is None else int(shape[0])
         raise IndicesError(f"IndexedSlices: indices from {least} to {most} of {count} slices")
-    return np.asarray(tf.convert_to_tensor(gradient))
+    return _array(tf.convert_to_tensor(gradient))
+
+
+def _array(gradient: Any) -> Array:
+    # NumPy by itself knows no bfloat16.
+    found: Array = gradient.numpy() if isinstance(gradient, tf.Tensor) else np.asarray(gradient)
+    return found
 
 
 def linearise(program: Runnable, primals: Sequence[Array], *, many: bool = False) -> Linearisation:
@@ -96,6 +107,52 @@ def linearise(program: Runnable, primals: Sequence[Array], *, many: bool = False
         values = program.run_all(sources)
         outputs = program.outputs(values)
     return Linearisation(tape, sources, values, outputs)
+
+
+def push(
+    program: Runnable,
+    primals: Sequence[Array],
+    tangents: Sequence[Array],
+    *,
+    traced: bool = False,
+) -> Gradients:
+    """Return the JVP along `tangents`, one per output, None where forward mode has none.
+
+    Primals, tangents and JVPs are real views.
+
+    `traced` runs all of it in a graph of TensorFlow's.  Raises `GradientError`, and
+    `ForwardError` where an op refuses its arguments.
+    """
+    restart_forward_mode()
+    run = tf.function(_push, autograph=False) if traced else _push
+    sources = feed(program, primals)
+    try:
+        found = run(program, sources, seeds_of(tangents, sources))
+        return [None if t is None else real_view(t.numpy()) for t in found]
+    except ForwardError as refusal:
+        # Forward mode differentiates each op as it runs.  It is the op that raised where this does:
+        program.run(feed(program, primals))
+        cause = _root(refusal)
+        raise GradientError(type(cause).__name__) from cause
+    # What differentiates is code under test: whatever it raises is the finding.
+    except Exception as raised:
+        raise GradientError(type(raised).__name__) from raised
+
+
+def _push(
+    program: Runnable, sources: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> list[Tensor | None]:
+    with tf.autodiff.ForwardAccumulator(list(sources), list(tangents)) as accumulator:
+        outputs = program.run(sources)
+    found = [accumulator.jvp(output) for output in outputs]
+    return [None if t is None else tf.convert_to_tensor(t) for t in found]
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return what TensorFlow raised, below what we made of it."""
+    while isinstance(error, ForwardError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def row_of_jacobian(linearisation: Linearisation, row: int, size: int) -> Gradients:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gradfuzz.blame import isolated
@@ -11,12 +11,23 @@ from gradfuzz.check import check
 from gradfuzz.clock import Clock
 from gradfuzz.errors import ForwardError, GradfuzzError
 from gradfuzz.evaluate import Program, Run, call, feed, first_line
-from gradfuzz.finding import Report
+from gradfuzz.finding import Finding, Report
 from gradfuzz.graph import Array, Call, Graph, Ref
 from gradfuzz.guard import require_small
-from gradfuzz.order import Answer, Isolation, Order, Question, Refused, Request, RoundDone, Told
+from gradfuzz.order import (
+    Answer,
+    Isolation,
+    Order,
+    Poll,
+    Question,
+    Refused,
+    Request,
+    RoundDone,
+    Told,
+)
 from gradfuzz.realview import real_view
 from gradfuzz.round import Round, pass_over
+from gradfuzz.vote import vote
 
 # So often is a gradient that differs when taken twice looked at.
 TRIES = 8
@@ -41,8 +52,11 @@ class Bench:
         if isinstance(request, Order):
             return self._round(request, tell)
         self.enter(request.graph)
-        if isinstance(request, Question):
-            return answered(partial(examined, request))
+        match request:
+            case Question():
+                return answered(partial(examined, request))
+            case Poll():
+                return answered(partial(polled, request))
         return answered(partial(alone, request))
 
     def _round(self, order: Order, tell: Callable[[Told], None]) -> RoundDone:
@@ -51,7 +65,7 @@ class Bench:
         return RoundDone(frozenset(self.gradients))
 
 
-def answered(work: Callable[[], Report | Graph]) -> Report | Graph | Refused:
+def answered(work: Callable[[], Answer]) -> Answer:
     """Return what `work` returns, or what it raises in one line."""
     try:
         return work()
@@ -70,12 +84,17 @@ def examined(question: Question) -> Report:
     if question.foreign:
         require_small(question.graph)
     if question.kind != "unrepeatable":
-        return check(question.graph)
+        return check(question.graph, oracles=question.oracles)
     for _ in range(TRIES):
-        report = check(question.graph, repeat=True)
+        report = check(question.graph, oracles=question.oracles, repeat=True)
         if report.finding is not None:
             break
     return report
+
+
+def polled(request: Poll) -> Finding:
+    """Return the finding with the votes on it."""
+    return replace(request.finding, votes=vote(request.finding))
 
 
 def alone(request: Isolation) -> Graph:

@@ -6,7 +6,7 @@ a campaign puts them to a worker between two rounds, and does its other work mea
 
 import time
 from collections.abc import Container, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from gradfuzz.clock import Clock
 from gradfuzz.fatal import fatal
 from gradfuzz.finding import Bucket, Finding
 from gradfuzz.graph import Array, Call, Graph, Leaf, Node
+from gradfuzz.oracles import numeric
 from gradfuzz.order import Answer, Death, Isolation, Question, Request
 
 # The elements of an array of so many are set to 0 one by one.
@@ -29,6 +30,7 @@ Inquiry = Generator[Request, Answer, "Finding | None"]
 class Autopsy:
     """A graph that ended a process in the way of `kind`, and how it is looked into.
 
+    It was asked about by `oracles`; if a plain gradient does it, too, they are not to blame.
     It is made smaller for so many `seconds`, and not at all in a `known` bucket.
     """
 
@@ -36,26 +38,33 @@ class Autopsy:
     graph: Graph
     known: Container[Bucket]
     seconds: float
+    oracles: tuple[str, ...] = (numeric.NAME,)
     clock: Clock = time.monotonic
 
     def inquire(self) -> Inquiry:
         """Return the finding, as small as time allowed; None where it does not happen again."""
-        again = yield from self._again()
-        if again is None:
-            return None
-        graph, death = (yield from self._first_cut(self.graph, again)) or (self.graph, again)
-        if fatal(graph, death).bucket in self.known:
-            return fatal(graph, death)
-        single = yield from self._alone(graph, death)
-        graph = yield from self._smaller(single or graph, death)
-        return fatal(graph, death)
+        for oracles in dict.fromkeys([(numeric.NAME,), self.oracles]):
+            again = yield from self._again(oracles)
+            if again is not None:
+                return (yield from replace(self, oracles=oracles)._look_into(again))
+        return None
 
-    def _again(self) -> Generator[Request, Answer, Death | None]:
+    def _again(self, oracles: tuple[str, ...]) -> Generator[Request, Answer, Death | None]:
         for _ in range(TRIES):
-            answer = yield Question(self.graph, self.kind)
+            answer = yield Question(self.graph, self.kind, oracles=oracles)
             if isinstance(answer, Death):
                 return answer
         return None
+
+    def _look_into(self, again: Death) -> Inquiry:
+        """Return the finding of a graph that ends a process again."""
+        name = self.oracles[0]
+        graph, death = (yield from self._first_cut(self.graph, again)) or (self.graph, again)
+        if fatal(graph, death, name).bucket in self.known:
+            return fatal(graph, death, name)
+        single = yield from self._alone(graph, death)
+        graph = yield from self._smaller(single or graph, death)
+        return fatal(graph, death, name)
 
     def _first_cut(
         self, graph: Graph, death: Death
@@ -67,7 +76,7 @@ class Autopsy:
             # The whole graph is known to do it.
             if not outputs or outputs == sorted(graph.outputs):
                 continue
-            answer = yield Question(graph.cut(outputs), death.kind)
+            answer = yield Question(graph.cut(outputs), death.kind, oracles=self.oracles)
             if isinstance(answer, Death):
                 return graph.cut(outputs), answer
         return None
@@ -91,7 +100,7 @@ class Autopsy:
         return graph
 
     def _does_it(self, graph: Graph, death: Death) -> Generator[Request, Answer, bool]:
-        answer = yield Question(graph, death.kind)
+        answer = yield Question(graph, death.kind, oracles=self.oracles)
         return isinstance(answer, Death) and answer.kind == death.kind
 
 

@@ -16,7 +16,8 @@ from gradfuzz.graph import Array, Call, Graph, Leaf, Ref, replace_refs
 from gradfuzz.graphjson import LEAF_DTYPES
 from gradfuzz.numeric.screen import tangents
 from gradfuzz.numeric.slopes import slopes
-from gradfuzz.oracles.numeric import Place
+from gradfuzz.oracles import always
+from gradfuzz.oracles.place import Place
 from gradfuzz.subject import Subject
 
 
@@ -28,7 +29,7 @@ class Examine(Protocol):
 
 
 # Kinds that say nothing of a value, so that neither kinks nor single inputs explain them.
-WITHOUT_VALUE = ("missing", "raises", "mutated", "unrepeatable")
+WITHOUT_VALUE = ("missing", "raises", "mutated", "unrepeatable", "output")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +66,30 @@ def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding |
     each op returned one of the derivatives it may, and only their combination is none.
     """
     assert examination.fault is not None
+    if examination.fault.culprit:
+        return _without_op(graph, examination)
     whole = Blamed(graph, examination.oracle, examination.fault)
     blamed = _first_cut(whole, examine) if len(graph.calls) > 1 else whole
     if blamed is None:
         return inconclusive("no op is wrong by itself")
     has_value = not blamed.fault.kind.startswith(WITHOUT_VALUE)
-    if has_value and not _is_single(blamed.graph):
+    # Where another path has a number, kinks are no reason for a NaN.
+    is_nan = bool(blamed.fault.path) and blamed.fault.kind == "non-finite"
+    if has_value and not is_nan and not _is_single(blamed.graph):
         reason = _meeting_kinks(blamed, examine)
         if reason is not None:
             return inconclusive(reason)
     name, blamed = _input_to_blame(blamed, examine) if has_value else ("", blamed)
-    bucket = Bucket(blamed.call.op, blamed.oracle, blamed.fault.kind, name)
+    bucket = Bucket(blamed.call.op, blamed.oracle, blamed.fault.full_kind, name)
     return Finding(blamed.graph, bucket, blamed.fault.evidence)
+
+
+def _without_op(graph: Graph, examination: Examination) -> Finding:
+    """Return the finding of a fault that no op of the graph is to blame for."""
+    fault = examination.fault
+    assert fault is not None
+    bucket = Bucket(fault.culprit, examination.oracle, fault.full_kind)
+    return Finding(graph, bucket, fault.evidence)
 
 
 def _first_cut(whole: Blamed, examine: Examine) -> Blamed | None:
@@ -96,7 +109,8 @@ def _first_cut(whole: Blamed, examine: Examine) -> Blamed | None:
 def _part(blamed: Blamed, graph: Graph, outputs: Sequence[Ref], examine: Examine) -> Blamed | None:
     """Return what is wrong with the part of `graph` that `outputs` depend on, if anything is.
 
-    `graph` has the nodes of the blamed one, so the wrong element is looked up in it.
+    `graph` has the nodes of the blamed one, so the wrong element is looked up in it.  Another
+    oracle's fault, or one on another path, is another bug.
     """
     try:
         place = blamed.at(outputs, graph)
@@ -104,7 +118,16 @@ def _part(blamed: Blamed, graph: Graph, outputs: Sequence[Ref], examine: Examine
         return None
     cut = graph.cut(outputs)
     found = examine(cut, at=place) if cut.leaves else None
-    return Blamed(cut, found.oracle, found.fault) if found and found.fault else None
+    if found is None or found.fault is None or not _same_bug(blamed, found):
+        return None
+    return Blamed(cut, found.oracle, found.fault)
+
+
+def _same_bug(blamed: Blamed, found: Examination) -> bool:
+    # Where the gradient of a part raises, or has another shape, no oracle is asked any more.
+    assert found.fault is not None
+    same_oracle = found.oracle in (blamed.oracle, always.NAME)
+    return same_oracle and found.fault.path == blamed.fault.path
 
 
 def _is_single(graph: Graph) -> bool:

@@ -25,12 +25,25 @@ from gradfuzz.events import (
     RoundStarted,
     WorkerDied,
 )
+from gradfuzz.examine import oracles_of
 from gradfuzz.fatal import fatal, is_fatal
 from gradfuzz.finding import Bucket, Finding, Report, Verdict
 from gradfuzz.graph import Graph
 from gradfuzz.known import Accepted, Known
-from gradfuzz.order import Answer, Death, Met, Order, Question, Request, RoundDone, Shrunk, Told
+from gradfuzz.order import (
+    Answer,
+    Death,
+    Met,
+    Order,
+    Poll,
+    Question,
+    Request,
+    RoundDone,
+    Shrunk,
+    Told,
+)
 from gradfuzz.schedule import Schedule, Turn
+from gradfuzz.shares import Shares
 from gradfuzz.storage import Pending, Storage
 
 # Shrinking a finding is given this part of the budget, within bounds in seconds.
@@ -41,6 +54,8 @@ SHORTEST_SHRINKING, LONGEST_SHRINKING = 1.0, 30.0
 GRACE, SHORTEST_GRACE, FAREWELL = 2.0, 10.0, 5.0
 # A graph that ends processes is made smaller for so many seconds at least: each look costs one.
 SHORTEST_AUTOPSY = 10.0
+# What a case of these oracles may take, in times of the usual limit.
+SLOW = {"compiled": 4.0, "batched": 4.0}
 # How a worker ends that somebody has killed, or whose fork server was.
 KILLED = ("dies-SIGKILL", "dies-SIGTERM", "dies-exit-255")
 # A finding that did not show in a fresh process is looked for so many times more.
@@ -63,9 +78,9 @@ class Present:
 class Campaign:
     """One run of the fuzzer for `budget` seconds, by `crew`, in the order of `schedule`.
 
-    Buckets in `known` pass, and those that match `patterns`.  A campaign that is resumed has had
-    so many `rounds`, and its `stopwatch` says how much of the budget it has spent.  `tick` is
-    called several times a second.
+    Buckets in `known` pass, and those that match `patterns`.  `shares` says which oracle a round
+    asks.  A campaign that is resumed has had so many `rounds`, and its `stopwatch` says how much
+    of the budget it has spent.  `tick` is called several times a second.
     """
 
     schedule: Schedule
@@ -76,6 +91,7 @@ class Campaign:
     clock: Clock
     known: set[Bucket] = field(default_factory=set)
     patterns: tuple[Accepted, ...] = ()
+    shares: Shares = field(default_factory=lambda: Shares({"numeric": 1.0}))
     rounds: int = 0
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     tick: Callable[[], None] = lambda: None
@@ -142,7 +158,7 @@ class Campaign:
         except StopIteration:
             del self._tasks[place]
         else:
-            self.crew.give(place, request)
+            self.crew.give(place, request, _patience(request))
 
     def _hear(self, place: int, told: Told) -> None:
         """Take what a round tells: what is new is saved before anything else is done about it."""
@@ -185,32 +201,37 @@ class Campaign:
 
     def _round(self, place: int, turn: Turn, end: float) -> Task:
         """Have one round; what it finds is looked into afterwards, however it ends."""
-        self.listen(RoundStarted(turn.op))
+        oracles = self.shares.next(turn.op)
+        self.shares.charge(turn.op, oracles[0], self.schedule.usual)
+        self.listen(RoundStarted(turn.op, oracles[0]))
         start, met = self.clock(), list[Pending]()
         seconds = min(turn.seconds, end - start)
         self._rounds[place] = Present(turn, met)
-        answer = yield Order(
-            turn.op, turn.around, turn.seed, seconds, self._shrinking(), self._passing()
-        )
+        known, shrinking = self._passing(), self._shrinking()
+        answer = yield Order(turn.op, turn.around, turn.seed, seconds, shrinking, known, oracles)
         seconds = min(self.clock(), end) - start
         self.schedule.accounts[turn.op].seconds += seconds
         self._urgent.extend(self._confirmation(pending) for pending in met)
         if isinstance(answer, Death):
-            self._urgent.append(self._autopsy(turn, answer))
+            self._urgent.append(self._autopsy(turn, answer, oracles))
         ran = answer.gradients if isinstance(answer, RoundDone) else frozenset[str]()
         gradients, self._gradients = ran - self._gradients, self._gradients | ran
         self.schedule.unseen -= gradients
-        self.listen(RoundEnded(turn.op, "", seconds, gradients))
+        self.listen(RoundEnded(turn.op, oracles[0], seconds, gradients))
 
     def _confirmation(self, pending: Pending) -> Task:
         """Look at a finding in a fresh process: it is one only if it shows there, too."""
         bucket = pending.bucket
-        answer = yield Question(pending.finding.graph, bucket.kind, fresh=True)
+        oracles = oracles_of(bucket)
+        answer = yield Question(pending.finding.graph, bucket.kind, fresh=True, oracles=oracles)
         again = answer.finding if isinstance(answer, Report) else None
         # What cannot be told again, for want of time, is not refuted.
         untold = isinstance(answer, Report) and answer.verdict is Verdict.INCONCLUSIVE
         if untold or (again is not None and again.bucket == bucket):
             pending.finding = again or pending.finding
+            # What all paths say may be too much for a process, and is then left out.
+            polled = yield Poll(pending.finding)
+            pending.finding = polled if isinstance(polled, Finding) else pending.finding
             self._settle(bucket, pending)
         else:
             yield from self._set_apart(bucket, pending)
@@ -225,10 +246,10 @@ class Campaign:
 
     def _set_apart(self, opened: Bucket, pending: Pending) -> Task:
         """Count how often a finding shows that did not repeat at once, and take it for none."""
-        shown = 0
+        shown, graph, bucket = 0, pending.finding.graph, pending.bucket
         for _ in range(LOOKS):
-            answer = yield Question(pending.finding.graph, pending.bucket.kind, fresh=True)
-            shown += _bucket(pending.finding.graph, answer) == pending.bucket
+            answer = yield Question(graph, bucket.kind, fresh=True, oracles=oracles_of(bucket))
+            shown += _bucket(graph, answer, bucket.oracle) == bucket
         self.storage.set_apart(pending, shown, LOOKS)
         del self._pending[opened]
         self._flaky[pending.bucket] += 1
@@ -240,9 +261,12 @@ class Campaign:
         self.known.discard(pending.bucket)
         self._pending[pending.bucket] = pending
         ends = is_fatal(pending.bucket.kind)
-        self._urgent.append(self._inquiry(pending) if ends else self._confirmation(pending))
+        oracles = oracles_of(pending.bucket)
+        self._urgent.append(
+            self._inquiry(pending, oracles) if ends else self._confirmation(pending)
+        )
 
-    def _autopsy(self, turn: Turn, death: Death) -> Task:
+    def _autopsy(self, turn: Turn, death: Death, oracles: tuple[str, ...]) -> Task:
         """Look into the case that ended a worker, if its journal has one."""
         if death.graph is None:
             self.listen(WorkerDied(turn.op, death.kind))
@@ -251,13 +275,14 @@ class Campaign:
         pending = Pending(death.graph, first, turn.seed)
         if death.kind not in KILLED and first.bucket not in self._passing():
             pending = self._open(death.graph, first, turn.seed)
-        yield from self._inquiry(pending)
+        yield from self._inquiry(pending, oracles)
 
-    def _inquiry(self, pending: Pending) -> Task:
+    def _inquiry(self, pending: Pending, oracles: tuple[str, ...]) -> Task:
         """Make a graph that ended a process as small as can be, and keep it unless it is known."""
         met, kind = pending.bucket, pending.bucket.kind
         seconds = max(self._shrinking(), SHORTEST_AUTOPSY)
-        finding = yield from Autopsy(kind, pending.first, self._settled(), seconds).inquire()
+        autopsy = Autopsy(kind, pending.first, self._settled(), seconds, oracles)
+        finding = yield from autopsy.inquire()
         bucket = finding.bucket if finding else None
         if bucket is not None and bucket.op in self.schedule.accounts:
             self.schedule.accounts[bucket.op].deaths += 1
@@ -276,11 +301,17 @@ class Campaign:
         return min(max(self.budget * SHRINKING, SHORTEST_SHRINKING), LONGEST_SHRINKING)
 
 
-def _bucket(graph: Graph, answer: Answer) -> Bucket | None:
+def _patience(request: Request) -> float:
+    """Return how many times the usual time a case may take: tracing and compiling take long."""
+    oracles = request.oracles if isinstance(request, Order | Question) else tuple(SLOW)
+    return max(SLOW.get(oracle, 1.0) for oracle in oracles)
+
+
+def _bucket(graph: Graph, answer: Answer, oracle: str) -> Bucket | None:
     """Return the bucket that an answer to a question puts its graph into."""
     match answer:
         case Report(finding=Finding() as finding):
             return finding.bucket
         case Death():
-            return fatal(graph, answer).bucket
+            return fatal(graph, answer, oracle).bucket
     return None

@@ -6,7 +6,7 @@ anywhere: reading one runs nothing, unpickles nothing, and allocates no more tha
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 
 from gradfuzz.arrayjson import decode_float, encode_float
 from gradfuzz.expect import Expect, Expectation, expect_as_json, read_expect
-from gradfuzz.finding import Bucket, Evidence, Finding
+from gradfuzz.finding import Bucket, Evidence, Finding, Vote
 from gradfuzz.graph import Graph
 from gradfuzz.graphjson import GraphReader, digest, encode_graph
 from gradfuzz.strictjson import (
@@ -28,6 +28,7 @@ from gradfuzz.strictjson import (
     natural,
     optional,
     parse,
+    sequence,
     shown,
     string,
     wrong,
@@ -37,6 +38,7 @@ FORMAT = 1
 BYTES_AT_MOST = 2**25
 
 _ENVIRONMENT_AT_MOST = 50  # entries
+_VOTES_AT_MOST = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +89,7 @@ def dumps(case: Case) -> str:
         "format": FORMAT,
         "bucket": asdict(finding.bucket),
         "evidence": evidence,
+        **_votes_as_json(finding.votes),
         "expect": expect_as_json(case.expect),
         "link": case.link,
         "note": case.note,
@@ -101,6 +104,12 @@ def dumps(case: Case) -> str:
     # What cannot be read back is refused here, while there is someone to hear of it.
     loads(text, allow=lambda op: None)
     return text
+
+
+def _votes_as_json(votes: Sequence[Vote]) -> dict[str, Json]:
+    """Return the member that cases from before there were votes do not have."""
+    rows = [{n: _plain(value) for n, value in asdict(vote).items()} for vote in votes]
+    return {"votes": rows} if rows else {}
 
 
 def _plain(value: Any) -> Json:
@@ -119,7 +128,7 @@ def _layout(rows: dict[str, Json], indent: str = "") -> str:
 def _layout_member(name: str, raw: Json, indent: str) -> str:
     if name == "original":
         return _layout(raw, indent)
-    if name == "nodes":
+    if name in ("nodes", "votes"):
         lines = ",\n".join(f"{indent}  {json.dumps(node, allow_nan=False)}" for node in raw)
         return f"[\n{lines}\n{indent}]"
     return json.dumps(raw, allow_nan=False)
@@ -135,10 +144,12 @@ def loads(text: str, allow: Callable[[str], object]) -> Case:
         raise wrong("case file", f"{len(text)} characters", f"at most {BYTES_AT_MOST}")
     raw = mapping(parse(text), "case file")
     _require_format(raw)
-    members(raw, "case file", _MEMBERS)
+    members(raw, "case file", (*_MEMBERS, *(["votes"] if "votes" in raw else [])))
     reader = GraphReader(allow)
     original = members(raw["original"], "original", ("nodes", "outputs"))
-    finding = Finding(reader.graph(raw), _bucket(raw["bucket"]), _evidence(raw["evidence"]))
+    votes = _votes(raw["votes"]) if "votes" in raw else ()
+    bucket, evidence = _bucket(raw["bucket"]), _evidence(raw["evidence"])
+    finding = Finding(reader.graph(raw), bucket, evidence, votes)
     return Case(
         finding=finding,
         original=reader.graph(original, "original."),
@@ -162,6 +173,15 @@ def _bucket(raw: Json) -> Bucket:
 def _evidence(raw: Json) -> Evidence:
     found = members(raw, "evidence", tuple(_EVIDENCE))
     return Evidence(**{n: read(found[n], f"evidence.{n}") for n, read in _EVIDENCE.items()})
+
+
+def _votes(raw: Json) -> tuple[Vote, ...]:
+    rows = sequence(raw, "votes", at_most=_VOTES_AT_MOST)
+    found = [members(row, f"votes[{i}]", tuple(_VOTE)) for i, row in enumerate(rows)]
+    return tuple(
+        Vote(**{name: read(row[name], f"votes[{i}].{name}") for name, read in _VOTE.items()})
+        for i, row in enumerate(found)
+    )
 
 
 def _date(raw: Json, place: str) -> str:
@@ -191,6 +211,13 @@ _EVIDENCE: dict[str, Reader[Any]] = {
     "low": optional(decode_float),
     "high": optional(decode_float),
     "kink": boolean,
+}
+
+_VOTE: dict[str, Reader[Any]] = {
+    "path": string,
+    "value": optional(decode_float),
+    "error": optional(decode_float),
+    "note": string,
 }
 
 _FIELDS: dict[str, Reader[Any]] = {

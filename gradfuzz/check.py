@@ -1,5 +1,6 @@
 """Check one graph: the oracles, then the blame."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from gradfuzz.blame import blame
@@ -7,26 +8,33 @@ from gradfuzz.errors import SlowError
 from gradfuzz.examine import examine
 from gradfuzz.finding import Finding, Report, Verdict
 from gradfuzz.graph import Graph
+from gradfuzz.oracles import numeric
 
 
-def check(graph: Graph, *, repeat: bool = False) -> Report:
-    """Return whether the gradients of `graph` are right at its leaves.
+def check(
+    graph: Graph, *, oracles: Sequence[str] = (numeric.NAME,), repeat: bool = False
+) -> Report:
+    """Return whether the derivatives of `graph` are right at its leaves, as `oracles` see it.
 
     `repeat` demands that each gradient is taken twice; otherwise one case in sixteen is.
     Raises `ForwardError` where the graph does not run.
     """
     try:
-        return _check(graph, repeat=repeat)
+        return _check(graph, oracles, repeat=repeat)
     except SlowError as error:
         return Report(Verdict.INCONCLUSIVE, reason=str(error))
 
 
-def _check(graph: Graph, *, repeat: bool) -> Report:
-    examination = examine(graph, repeat=repeat)
+def _check(graph: Graph, oracles: Sequence[str], *, repeat: bool) -> Report:
+    examination = examine(graph, oracles=oracles, repeat=repeat)
     outcome = examination.outcome
     if outcome.fault is None:
-        return Report(outcome.verdict, reason=outcome.reason)
-    again = partial(examine, repeat=repeat or outcome.fault.kind == "unrepeatable")
+        return Report(outcome.verdict, reason=outcome.reason, gap=outcome.gap)
+    again = partial(
+        examine,
+        oracles=[name for name in oracles if name == examination.oracle],
+        repeat=repeat or outcome.fault.kind == "unrepeatable",
+    )
     blamed = blame(graph, examination, again)
     if isinstance(blamed, Finding):
         return Report(Verdict.DISAGREE, blamed)

@@ -9,13 +9,15 @@ import numpy as np
 
 from gradfuzz.analytic import GradientError, row_of_jacobian
 from gradfuzz.errors import CaseFileError
-from gradfuzz.finding import Evidence
+from gradfuzz.finding import Bucket, Evidence
 from gradfuzz.graph import Array, Graph
 from gradfuzz.numeric.line import Line
 from gradfuzz.numeric.screen import scale_of
 from gradfuzz.oracles.always import fault_of_raising
 from gradfuzz.oracles.numeric import Direction
+from gradfuzz.oracles.place import along
 from gradfuzz.subject import Subject
+from gradfuzz.vote import examined
 
 # The steps go from 2**-2, in units of the element, to the square root of the rounding unit, below
 # which a quotient has lost more than half of its digits.
@@ -47,14 +49,15 @@ class Convergence:
         return difference
 
 
-def convergence(graph: Graph, evidence: Evidence) -> Convergence:
+def convergence(graph: Graph, evidence: Evidence, bucket: Bucket | None = None) -> Convergence:
     """Return the quotients for the element of the Jacobian that `evidence` names.
 
-    Where it names none, all outputs are weighted and summed up along a random direction.
+    `bucket` tells what is differentiated: at second order, the gradient.  Where no element is
+    named, all outputs are weighted and summed up along a random direction.
     Raises `ForwardError` where the graph does not run, and `CaseFileError` for an element that
     it does not have.
     """
-    subject = Subject.of(graph)
+    subject = Subject.of(graph) if bucket is None else examined(graph, bucket)
     leaf, element, output = evidence.leaf, evidence.element, evidence.output
     if leaf is None or element is None or output is None:
         return _along_a_direction(subject)
@@ -75,9 +78,9 @@ def _of_an_element(
     subject: Subject, leaf: int, element: int, output: int, place: str
 ) -> Convergence:
     unit = float(scale_of(subject.primals[leaf]).flat[element])
-    tangents = [np.zeros(x.shape) for x in subject.primals]
-    tangents[leaf].flat[element] = unit
-    line = subject.line(tangents, np.arange(subject.outputs.size) == output)
+    line = subject.line(
+        along(subject.primals, (leaf, element), unit), np.arange(subject.outputs.size) == output
+    )
     try:
         row = row_of_jacobian(subject.linearisation, output, subject.outputs.size)[leaf]
         problem = "TensorFlow returned None: no connection" if row is None else ""

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from gradfuzz.errors import ForwardError
 from gradfuzz.graph import Args, Array, Graph, Leaf, Ref, refs_in, replace_refs
+from gradfuzz.noise import Noise
 from gradfuzz.realview import from_real_view
 from gradfuzz.registry import function
 from gradfuzz.runtime import constant, tf
@@ -93,14 +94,22 @@ def _flat(outputs: Any) -> Iterator[Tensor]:
         yield tf.convert_to_tensor(outputs)
 
 
-# What TensorFlow's executor wraps around the message of a kernel.
-_WRAPPING = re.compile(r"\{\{[^}]*\}\}\s*|\s*\[Op:\w+\].*$")
+# What comes before a list of places in Python.
+_ELSEWHERE = ("in user code", "Graph execution error")
+
+# What TensorFlow's executor, and XLA, wrap around the message of a kernel.
+_WRAPPING = re.compile(r"\{\{[^}]*\}\}\s*|\s*\[Op:\w+\].*$| graph __inference\S+ on \w+(?=:)")
 
 
 def first_line(error: BaseException | None) -> str:
-    """Return the first line of an error's message, without the executor's wrapping."""
+    """Return the first line of an error's message, without the executor's wrapping.
+
+    Of what was raised in a graph it is the last that is no node: the lines above say where.
+    """
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    return _WRAPPING.sub("", lines[0])[:200]
+    if lines[0].startswith(_ELSEWHERE):
+        lines = [line for line in lines[::-1] if line.strip() and "[[" not in line] or lines
+    return _WRAPPING.sub("", lines[0].strip())[:200]
 
 
 class Runnable(Protocol):
@@ -141,6 +150,21 @@ class Runnable(Protocol):
         """Return the outputs among all tensors."""
 
 
+class Computation(Runnable, Protocol):
+    """What comes of a graph: itself, or a derivative of it (`derived`)."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it comes from."""
+
+    @property
+    def noise(self) -> Noise | None:
+        """The noise that moves every tensor, if any does."""
+
+    def noisy(self, noise: Noise) -> "Computation":
+        """Return the same with every tensor moved by a few rounding units."""
+
+
 @dataclass(frozen=True)
 class Program:
     """A graph made ready to run many times.  The step of a leaf is None.
@@ -151,6 +175,7 @@ class Program:
     graph: Graph
     steps: tuple[Step | None, ...]
     feeds: tuple[Feed, ...]
+    noise: Noise | None = None
 
     @classmethod
     def of(cls, graph: Graph) -> "Program":
@@ -188,9 +213,14 @@ class Program:
         """Return the outputs of every node at `primals`."""
         values: list[Outputs] = []
         feed = iter(primals)
+        read = values if self.noise is None else self.noise.on(values)
         for step in self.steps:
-            values.append((next(feed),) if step is None else step.run(values))
+            values.append((next(feed),) if step is None else step.run(read))
         return values
+
+    def noisy(self, noise: Noise) -> "Program":
+        """Return the same with every tensor moved by a few rounding units."""
+        return replace(self, noise=noise)
 
 
 def _output(values: Sequence[Outputs], ref: Ref) -> Tensor:

@@ -1,7 +1,7 @@
 """What a campaign reports as it goes: the command line, logs and tests listen."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradfuzz.finding import Bucket, Finding, Verdict
@@ -17,12 +17,16 @@ class RoundStarted:
 
 @dataclass(frozen=True)
 class CaseChecked:
-    """One graph was checked.  `bucket` names the disagreement, new or known, if it was one."""
+    """One graph was checked.  `bucket` names the disagreement, new or known, if it was one.
+
+    `gap` says that an inconclusive one is so because TensorFlow has no such derivative.
+    """
 
     op: str
     verdict: Verdict
     bucket: Bucket | None = None
     reason: str = ""
+    gap: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ class StorageFailed:
 class CasesCounted:
     """So many cases of `op`, read back from the log of a campaign that went before.
 
-    `reasons` are those of the inconclusive ones, `hits` the buckets of those that disagreed.
+    `reasons` are those of the inconclusive ones, `gaps` what TensorFlow has no derivative for,
+    `hits` the buckets of those that disagreed.
     """
 
     op: str
@@ -111,6 +116,7 @@ class CasesCounted:
     inconclusive: int
     reasons: Mapping[str, int]
     hits: Mapping[Bucket, int]
+    gaps: Mapping[str, int] = field(default_factory=dict)
 
 
 Event = (

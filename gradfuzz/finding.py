@@ -18,8 +18,9 @@ class Verdict(Enum):
 class Bucket:
     """The key of "the same bug".
 
-    `kind` is one of value, none, non-finite, shape, dtype, missing, raises-<exception>,
-    mutated and unrepeatable.  `input` is the argument of `op` whose gradient is wrong: "" where
+    `kind` is one of value, none, lost, non-finite, shape, dtype, missing, raises-<exception>,
+    mutated and unrepeatable, behind the path where the oracle has several ("fwd-rev-value").
+    `input` is the argument of `op` whose gradient is wrong: "" where
     the fault is not in one input.
     """
 
@@ -53,39 +54,81 @@ class Evidence:
     kink: bool = False
 
 
+@dataclass(frozen=True)
+class Vote:
+    """What one path to a derivative says: a value, if any, with its error if that has a bound.
+
+    `note` says why there is no value: "None", "raises-ValueError".
+    """
+
+    path: str
+    value: float | None
+    error: float | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return self.note
+        return f"{self.value:.12g}" + ("" if self.error is None else f" ± {self.error:.1g}")
+
+
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """A disagreement: the graph that shows it, its bucket and its numbers."""
+    """A disagreement: the graph that shows it, its bucket and its numbers.
+
+    `votes` is what every path says of it, once that was asked.
+    """
 
     graph: Graph
     bucket: Bucket
     evidence: Evidence
+    votes: tuple[Vote, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """The outcome of one check.  `reason` says what an inconclusive one failed on."""
+    """The outcome of one check.
+
+    `reason` says what an inconclusive one failed on; `gap` that TensorFlow has no such path to
+    the derivative.
+    """
 
     verdict: Verdict
     finding: Finding | None = None
     reason: str = ""
+    gap: bool = False
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with the derivative of a graph, before an op is blamed for it."""
+    """What is wrong with the derivative of a graph, before an op is blamed for it.
+
+    `path` says on which of an oracle's paths to the derivative, where it has several.  `culprit`
+    is what is to blame where that is no op of the graph.
+    """
 
     kind: str
     evidence: Evidence
+    path: str = ""
+    culprit: str = ""
+
+    @property
+    def full_kind(self) -> str:
+        """The kind as a bucket has it: with the path."""
+        return f"{self.path}-{self.kind}" if self.path else self.kind
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an oracle says of a graph as a whole."""
+    """What an oracle says of a graph as a whole.
+
+    `gap` says that TensorFlow has no such path to the derivative here, for the reason given.
+    """
 
     verdict: Verdict
     fault: Fault | None = None
     reason: str = ""
+    gap: bool = False
 
 
 AGREED = Outcome(Verdict.AGREE)
@@ -96,6 +139,11 @@ def inconclusive(reason: str) -> Outcome:
     return Outcome(Verdict.INCONCLUSIVE, None, reason)
 
 
-def faulty(kind: str, evidence: Evidence) -> Outcome:
+def gap(reason: str) -> Outcome:
+    """Return the outcome of an oracle that compares with what TensorFlow has not, and why."""
+    return Outcome(Verdict.INCONCLUSIVE, None, reason, gap=True)
+
+
+def faulty(kind: str, evidence: Evidence, path: str = "", culprit: str = "") -> Outcome:
     """Return the outcome of an oracle that found a fault."""
-    return Outcome(Verdict.DISAGREE, Fault(kind, evidence))
+    return Outcome(Verdict.DISAGREE, Fault(kind, evidence, path, culprit))

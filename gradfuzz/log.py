@@ -59,6 +59,7 @@ class Counts:
     rejected: int = 0
     inconclusive: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    gaps: Counter[str] = field(default_factory=Counter)
     hits: Counter[Bucket] = field(default_factory=Counter)
 
     def add(self, event: CaseChecked | CaseRejected) -> None:
@@ -67,7 +68,9 @@ class Counts:
             self.rejected += 1
             return
         self.cases += 1
-        if event.verdict is Verdict.INCONCLUSIVE:
+        if event.gap:
+            self.gaps[event.reason] += 1
+        elif event.verdict is Verdict.INCONCLUSIVE:
             self.inconclusive += 1
             self.reasons[event.reason] += 1
         if event.bucket is not None:

@@ -11,6 +11,7 @@ from gradfuzz.events import CaseChecked, CaseRejected, RoundFailed
 from gradfuzz.finding import Finding, Report
 from gradfuzz.graph import Graph
 from gradfuzz.known import NOTHING, Known
+from gradfuzz.oracles import numeric
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Order:
     """One round: graphs with a call of `op` and up to `around` others on each side.
 
     It lasts `seconds`, or `shrinking` more from its first new finding on.  Cases in `known`
-    buckets pass.  `oracles` names those to ask: all for none.
+    buckets pass.  `oracles` are asked, for the sake of the first of them.
     """
 
     op: str
@@ -27,7 +28,7 @@ class Order:
     seconds: float
     shrinking: float
     known: Known = NOTHING
-    oracles: tuple[str, ...] = ()
+    oracles: tuple[str, ...] = (numeric.NAME,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,19 @@ class Question:
     kind: str = ""
     foreign: bool = False
     fresh: bool = False
-    oracles: tuple[str, ...] = ()
+    oracles: tuple[str, ...] = (numeric.NAME,)
+
+
+@dataclass(frozen=True, eq=False)
+class Poll:
+    """What does every path to the derivative say of the element that a finding names?"""
+
+    finding: Finding
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the finding."""
+        return self.finding.graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +66,7 @@ class Isolation:
     graph: Graph
 
 
-Request = Order | Question | Isolation
+Request = Order | Question | Poll | Isolation
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,5 +119,5 @@ class Death:
     words: str = ""
 
 
-Answer = RoundDone | Report | Refused | Graph | Death
+Answer = RoundDone | Report | Finding | Refused | Graph | Death
 Ask = Callable[[Request], Answer]

@@ -8,6 +8,7 @@ from pathlib import Path
 from gradfuzz.casefile import Case
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.errors import GradfuzzError, StorageError
+from gradfuzz.examine import oracles_of
 from gradfuzz.expect import Expect
 from gradfuzz.fatal import fatal, is_fatal
 from gradfuzz.finding import Report, Verdict
@@ -73,13 +74,15 @@ def case_files(path: Path) -> list[Path]:
 
 def replay_one(path: Path, catalogue: Collection[str], ask: Ask) -> Replayed:
     """Replay the case of one file.  What cannot be read or run is an ERROR in one line."""
+    case = None
     try:
         case = Corpus(path.parent, catalogue).load(path)
+        oracles = oracles_of(case.finding.bucket)
     except GradfuzzError as error:
-        return Replayed(path, Status.ERROR, str(error))
+        return Replayed(path, Status.ERROR, str(error), case)
     found = case.finding
     # Where there is no telling what a graph does, it may be the end of whoever runs it.
-    answer = ask(Question(found.graph, found.bucket.kind, foreign=True))
+    answer = ask(Question(found.graph, found.bucket.kind, foreign=True, oracles=oracles))
     report = _report(case, answer)
     if report is None:
         message = answer.message if isinstance(answer, Refused) else "no answer"
@@ -93,7 +96,9 @@ def _report(case: Case, answer: Answer) -> Report | None:
         case Report():
             return answer
         case Death():
-            return Report(Verdict.DISAGREE, fatal(case.finding.graph, answer))
+            return Report(
+                Verdict.DISAGREE, fatal(case.finding.graph, answer, case.finding.bucket.oracle)
+            )
         case Refused(by_op=True) if is_fatal(case.finding.bucket.kind):
             # To refuse what it died of is what TensorFlow should do.
             return Report(Verdict.AGREE, reason=f"refused: {answer.message}")

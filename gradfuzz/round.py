@@ -104,13 +104,14 @@ class Round:
         try:
             # A gradient that differs when taken twice is shrunk by taking each one twice.
             repeat = any(bucket.kind == "unrepeatable" for bucket in self.found)
-            report = check(graph, repeat=repeat)
+            report = check(graph, oracles=self.order.oracles, repeat=repeat)
         except ForwardError:
             self.tell(CaseRejected(self.order.op))
             hypothesis.reject()
         finding = report.finding
         bucket = finding.bucket if finding else None
-        self.tell(CaseChecked(self.order.op, report.verdict, bucket, report.reason))
+        gap = report.gap
+        self.tell(CaseChecked(self.order.op, report.verdict, bucket, report.reason, gap))
         if finding is not None and finding.bucket not in self.order.known:
             self._new(graph, finding)
 

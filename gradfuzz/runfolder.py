@@ -26,11 +26,12 @@ RUNS = Path(".gradfuzz")
 class Settings:
     """What a campaign was asked for.
 
-    `budget` and `case_time` are in seconds, `memory` in GiB; `known` is how many buckets were
-    known at the start, `started` an ISO date and time.
+    `oracles` have weights.  `budget` and `case_time` are in seconds, `memory` in GiB; `started`
+    is an ISO date and time.
     """
 
     ops: list[str]
+    oracles: dict[str, float]
     seed: int
     budget: float
     corpus: str

@@ -33,8 +33,9 @@ with _silence():
     import tensorflow as tf
 
     # Private, but there for long: what lists the registered gradients, what tells of every op
-    # that runs, and the eager core of `tf.constant`, nine tenths checks of types known here.
-    from tensorflow.python.eager import context
+    # that runs, and the eager core of `tf.constant`, nine tenths checks of types known here,
+    # and what forward mode remembers of earlier calls.
+    from tensorflow.python.eager import context, forwardprop
     from tensorflow.python.framework import constant_op, op_callbacks, op_def_registry, ops
     from tensorflow.python.util import nest
 
@@ -46,9 +47,13 @@ __all__ = [
     "op_callbacks",
     "op_def_registry",
     "ops",
+    "restart_forward_mode",
     "tf",
     "use_one_thread",
 ]
+
+# Its Python side logs pages on what it raises as well, and a line on each retracing.
+tf.get_logger().setLevel("FATAL")
 
 
 def constant(array: npt.NDArray[Any]) -> Any:
@@ -60,6 +65,23 @@ def constant(array: npt.NDArray[Any]) -> Any:
 @cache
 def _dtype(dtype: np.dtype[Any]) -> Any:
     return tf.as_dtype(dtype)
+
+
+# So many functions that push tangents through ops are kept, to be called again.
+_JVPS_AT_MOST = 1000
+
+
+def restart_forward_mode(*, forget: bool = False) -> None:
+    """Let forward mode treat the next op as in a new process, so that it does the same again.
+
+    After some traces of an op, TensorFlow makes do with one for all shapes.  `forget` drops what
+    was traced so far.
+
+    Source: `_TRACE_COUNT` in tensorflow/python/eager/forwardprop.py.
+    """
+    forwardprop._TRACE_COUNT.clear()
+    if forget or len(forwardprop._jvp_function_cache) > _JVPS_AT_MOST:
+        forwardprop._jvp_function_cache.clear()
 
 
 def use_one_thread() -> None:

@@ -47,7 +47,7 @@ class Schedule:
     """The rounds of a campaign over `ops` that has `budget` seconds on each of its workers.
 
     `unseen` are the ops whose gradient function has never run, `around` the calls around the one
-    in focus, in turn by pass.
+    in focus, in turn by pass.  Rounds of each of so many `oracles` are to fit in the budget.
     """
 
     ops: Sequence[str]
@@ -57,6 +57,7 @@ class Schedule:
     unseen: set[str] = field(default_factory=set)
     accounts: dict[str, Account] = field(default_factory=dict)
     around: tuple[int, ...] = AROUND
+    oracles: int = 1
 
     def __post_init__(self) -> None:
         for op in self.ops:
@@ -78,8 +79,12 @@ class Schedule:
             number += 1
 
     def _seconds(self, share: float) -> float:
-        usual = self.budget * self.workers / (PASSES * max(1, len(self.ops)))
-        return min(max(usual * share, SHORTEST_ROUND), LONGEST_ROUND)
+        return min(max(self.usual * share, SHORTEST_ROUND), LONGEST_ROUND)
+
+    @property
+    def usual(self) -> float:
+        """The seconds of a usual round."""
+        return self.budget * self.workers / (PASSES * self.oracles * max(1, len(self.ops)))
 
     def shares(self) -> dict[str, float]:
         """Return how much of a usual round each op gets in a pass that begins now: 1 on average."""

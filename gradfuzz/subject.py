@@ -8,8 +8,9 @@ from zlib import crc32
 
 import numpy as np
 
-from gradfuzz.analytic import Gradients, Linearisation, linearise
-from gradfuzz.evaluate import Program, Runnable
+from gradfuzz.analytic import Gradients, Linearisation, linearise, push, real_views
+from gradfuzz.derived import Derived
+from gradfuzz.evaluate import Computation, Program, Runnable
 from gradfuzz.graph import Array, Graph, Ref
 from gradfuzz.numeric.line import Line, flatten, regular
 from gradfuzz.numeric.screen import cotangent, tangents
@@ -20,6 +21,8 @@ from gradfuzz.runtime import tf
 # An examination takes a fraction of a second, but for a few functions that loop in Python.  CPU
 # seconds: on a busy machine a graph gets the same verdict.
 SECONDS = 4.0
+# A derivative takes so many times longer to evaluate than its function.
+DERIVED = 5.0
 
 DIFFERENTIABLE = (tf.float64, tf.float32, tf.complex128, tf.complex64)
 
@@ -56,12 +59,36 @@ class Subject:
 
         `name` goes into the digest.  Raises `ForwardError` where it does not run.
         """
+        digest = crc32(name.encode() + b"".join(primal.tobytes() for primal in primals))
+        return cls._of(program, primals, digest, seconds)
+
+    @classmethod
+    def _of(
+        cls, program: Runnable, primals: Sequence[Array], digest: int, seconds: float
+    ) -> "Subject":
         linearisation = linearise(program, primals)
         outputs = flatten(linearisation.outputs)
-        digest = crc32(name.encode() + b"".join(primal.tobytes() for primal in primals))
         deadline = time.process_time() + seconds
         kept = regular(outputs)
         return cls(program, primals, linearisation, outputs, kept, digest, deadline)
+
+    def derived(self, program: Runnable) -> "Subject":
+        """Return a derivative of this one at the same point, with time of its own.
+
+        Raises `ForwardError` where it does not run.
+        """
+        return self._of(program, self.primals, self.digest, DERIVED * SECONDS)
+
+    def renewed(self) -> "Subject":
+        """Return the same, with all of the time that a subject has."""
+        return self.moved(self.primals)
+
+    def moved(self, primals: Sequence[Array]) -> "Subject":
+        """Return the same at another point, with the random directions of this one.
+
+        Raises `ForwardError` where it does not run.
+        """
+        return self._of(self.program, primals, self.digest, SECONDS)
 
     @cached_property
     def epsilon(self) -> float:
@@ -89,12 +116,43 @@ class Subject:
     @cached_property
     def gradients(self) -> Gradients:
         """The VJP of `weights` in real views.  Raises `GradientError`."""
-        return [None if gradient is None else real_view(gradient) for gradient in self.returned]
+        return real_views(self.returned)
 
     @cached_property
     def pullback(self) -> Linearisation:
         """Another forward pass, from which any number of VJPs can be taken."""
         return linearise(self.program, self.primals, many=True)
+
+    def pushed(self, tangents: Sequence[Array], *, traced: bool = False) -> tuple[Array, Array]:
+        """Return the JVP along `tangents`, flattened, and where forward mode has none.
+
+        Both have shape (m,); what forward mode has none of is zero.  `traced` runs it in a graph
+        of TensorFlow's.  Raises `GradientError`.
+        """
+        found = push(self.program, self.primals, tangents, traced=traced)
+        none = self.linearisation.split(np.zeros(self.outputs.shape))
+        pairs = list(zip(found, none, strict=True))
+        lost = [np.full(real_view(zeros).shape, jvp is None) for jvp, zeros in pairs]
+        return flatten([zeros if jvp is None else jvp for jvp, zeros in pairs]), (
+            flatten(lost).astype(bool)
+        )
+
+    @property
+    def computation(self) -> Computation:
+        """The program, which is that of a graph or a derivative of one."""
+        assert isinstance(self.program, Program | Derived)
+        return self.program
+
+    @property
+    def has_variables(self) -> bool:
+        """Whether a leaf is a variable, which is known by its handle alone."""
+        return any(source.dtype == tf.resource for source in self.linearisation.sources)
+
+    @property
+    def has_complex(self) -> bool:
+        """Whether a leaf or an output is complex."""
+        tensors = (*self.linearisation.sources, *self.linearisation.outputs)
+        return any(tensor.dtype.is_complex for tensor in tensors)
 
     def value(self, ref: Ref) -> Array:
         """Return the tensor at an edge."""

@@ -1,5 +1,6 @@
 """Draw graphs and look for the simplest one that disagrees."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import hypothesis
@@ -51,14 +52,15 @@ def simplest(
     op: str,
     kind: str = "value",
     settings: hypothesis.settings = THOROUGH,
+    oracles: Sequence[str] = ("numeric",),
 ) -> Finding:
     """Return the simplest finding that blames `op` with a fault of `kind`."""
 
     def blames(graph: Graph) -> bool:
-        finding = check(graph).finding
+        finding = check(graph, oracles=oracles).finding
         return finding is not None and (finding.bucket.op, finding.bucket.kind) == (op, kind)
 
     graph = hypothesis.find(strategy, blames, settings=settings)
-    finding = check(graph).finding
+    finding = check(graph, oracles=oracles).finding
     assert finding is not None
     return finding

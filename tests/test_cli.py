@@ -362,7 +362,13 @@ def test_json_is_all_of_stdout(monkeypatch, corpus):
     assert (found["seed"], found["budget"], found["stopped"]) == (5, 60, False)
     assert found["error"] is None
     assert (found["cases"], found["rejected"], found["inconclusive"]) == (2, 1, 1)
-    assert found["ops"]["Log"] == {"cases": 2, "rejected": 1, "inconclusive": 1, "findings": 0}
+    assert found["ops"]["Log"] == {
+        "cases": 2,
+        "rejected": 1,
+        "inconclusive": 1,
+        "gaps": 0,
+        "findings": 0,
+    }
     assert found["ops"]["PreventGradient"]["findings"] == 1
     [finding] = found["findings"]
     assert finding["bucket"]["op"] == "PreventGradient"

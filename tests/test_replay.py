@@ -199,7 +199,7 @@ def test_an_output_that_is_no_array_is_an_error_that_keeps_its_case(corpus: Corp
 def test_whatever_is_raised_is_an_error_of_its_case(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(graph: Graph, *, repeat: bool = False) -> None:
+    def broken(graph: Graph, **options: object) -> None:
         raise RuntimeError("first line\nsecond line")
 
     monkeypatch.setattr("gradfuzz.answer.check", broken)
@@ -211,7 +211,7 @@ def test_whatever_is_raised_is_an_error_of_its_case(
 
 
 def test_ctrl_c_is_no_error_of_a_case(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(graph: Graph, *, repeat: bool = False) -> None:
+    def interrupted(graph: Graph, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("gradfuzz.answer.check", interrupted)
@@ -301,3 +301,9 @@ def test_what_is_expected_is_what_a_person_need_not_look_at() -> None:
 def test_a_note_and_a_link_change_no_status(corpus: Corpus) -> None:
     told = replace(case(SINH, WRONG), note="a note", link="https://example.org/1")
     assert [each.status for each in replayed(corpus, told)] == [Status.FIXED]
+
+
+def test_a_bucket_of_an_unknown_oracle_is_an_error_of_its_case(corpus: Corpus) -> None:
+    [found] = replayed(corpus, case(SINH, Bucket("Sinh", "oracle of Delphi", "value", "x")))
+    assert found.status is Status.ERROR
+    assert "bucket.oracle 'oracle of Delphi': should be one of always, numeric" in found.message

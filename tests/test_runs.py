@@ -30,7 +30,9 @@ from gradfuzz.log import Log, append, read_log
 from gradfuzz.runfolder import RunFolder, Settings
 from tests.test_cli import case
 
-SETTINGS = Settings(["Log"], 7, 60.0, "corpus", 2, 30.0, 3.0, "2026-03-01T22:00:00")
+SETTINGS = Settings(
+    ["Log"], {"numeric": 1.0}, 7, 60.0, "corpus", 2, 30.0, 3.0, "2026-03-01T22:00:00"
+)
 LOG = Bucket("Log", "numeric", "value", "x")
 DEAD = Bucket("Log", "always", "dies-SIGSEGV")
 
@@ -89,7 +91,7 @@ def test_a_tally_of_the_log_is_that_of_the_events(folder: RunFolder, corpus: Cor
     tally = logged(folder, script(corpus))
     past = Past.of(folder, corpus)
     assert comparable(past.tally) == comparable(tally)
-    assert (past.rounds, past.spent) == (1, 12.0)
+    assert (past.rounds, past.spent) == ([("Log", "numeric")], 12.0)
     account = past.accounts["Log"]
     assert (account.cases, account.seconds, account.deaths) == (3, 1.5, 1)
     [pending] = past.unfinished()
@@ -110,7 +112,7 @@ def test_a_torn_line_is_taken_away_and_the_log_goes_on(folder: RunFolder, corpus
     assert len(list(read_log(folder.log, corpus))) == len(whole.splitlines())
     logged(folder, [RoundStarted("Exp")])
     assert folder.log.read_bytes().startswith(whole + b"{")
-    assert Past.of(folder, corpus).rounds == 2
+    assert [op for op, _ in Past.of(folder, corpus).rounds] == ["Log", "Exp"]
 
 
 def test_lines_of_another_version_are_passed_over(folder: RunFolder, corpus: Corpus) -> None:

@@ -135,6 +135,14 @@ def fuzz_command(
         list[str] | None,
         typer.Option(metavar="OP,OP…", help="Only these ops. May be repeated.", show_default="all"),
     ] = None,
+    oracles: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORACLE=N,…",
+            help="Share the time among these oracles, by weight.",
+            show_default="all",
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -191,7 +199,9 @@ def fuzz_command(
     output = Output(json, quiet)
     if resume is not None:
         raise typer.Exit(go_on(resume, output))
-    options = Options(seconds, ops or [], seed, corpus, count, case_time, memory, run)
+    options = Options(
+        seconds, ops or [], oracles or [], seed, corpus, count, case_time, memory, run
+    )
     raise typer.Exit(fuzz(options, output))
 
 

@@ -33,6 +33,7 @@ from gradfuzz.registry import registered_gradients
 from gradfuzz.runfolder import RunFolder, Settings, new_folder
 from gradfuzz.runtime import tf
 from gradfuzz.schedule import Schedule
+from gradfuzz.shares import Shares, parse_shares
 from gradfuzz.storage import Storage
 
 # The status of a campaign is written after so many seconds.
@@ -59,6 +60,7 @@ class Options:
 
     budget: float
     ops: Sequence[str]
+    oracles: Sequence[str]
     seed: int | None
     corpus: Path
     workers: int
@@ -75,6 +77,7 @@ def fuzz(options: Options, output: Output) -> int:
     seed = random.SystemRandom().getrandbits(32) if options.seed is None else options.seed
     settings = Settings(
         ops=ops,
+        oracles=parse_shares(options.oracles),
         seed=seed,
         budget=options.budget,
         corpus=str(options.corpus),
@@ -179,8 +182,9 @@ class Session:
         )
         storage = Storage(self.corpus, listen, Corpus(self.folder.flaky))
         storage.buckets_of_others()  # what is there already is known, unless that is over
+        schedule = self._schedule()
         campaign = Campaign(
-            self._schedule(),
+            schedule,
             storage,
             settings.budget,
             listen,
@@ -188,7 +192,8 @@ class Session:
             self.clock,
             set(known.buckets),
             known.patterns,
-            self.past.rounds,
+            self._shares(schedule),
+            len(self.past.rounds),
             stopwatch,
             Ticker(self.folder, progress).tick,
         )
@@ -217,7 +222,15 @@ class Session:
             settings.workers,
             set(settings.ops) - past.tally.gradients,
             {op: past.accounts[op] for op in settings.ops},
+            oracles=len(settings.oracles),
         )
+
+    def _shares(self, schedule: Schedule) -> Shares:
+        """Return the shares of the oracles, with what earlier rounds took."""
+        shares = Shares(self.settings.oracles)
+        for op, oracle in self.past.rounds:
+            shares.charge(op, oracle, schedule.usual)
+        return shares
 
     def _sum_up(self, progress: Progress, log: Log, output: Output, error: str = "") -> None:
         log.flush()

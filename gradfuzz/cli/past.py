@@ -14,10 +14,10 @@ from gradfuzz.storage import Pending
 
 @dataclass
 class Past:
-    """The counts of a campaign, how many rounds it had, and the seconds that it has spent."""
+    """The counts of a campaign, the op and oracle of each round, and the seconds it has spent."""
 
     tally: Tally = field(default_factory=lambda: Tally(frozenset()))
-    rounds: int = 0
+    rounds: list[tuple[str, str]] = field(default_factory=list)
     spent: float = 0.0
     accounts: defaultdict[str, Account] = field(default_factory=lambda: defaultdict(Account))
 
@@ -30,7 +30,7 @@ class Past:
             past.tally.count(line.event)
             match line.event:
                 case RoundStarted():
-                    past.rounds += 1
+                    past.rounds.append((line.event.op, line.event.oracle))
                 case RoundEnded():
                     past.accounts[line.event.op].seconds += line.event.seconds
                 case FindingSaved(shrunk=True):

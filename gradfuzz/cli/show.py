@@ -1,7 +1,7 @@
 """`gradfuzz show`: one saved case in full, and what becomes of it now."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from textwrap import indent
@@ -24,10 +24,13 @@ from gradfuzz.crew import sacrifice
 from gradfuzz.errors import CaseFileError, GradfuzzError
 from gradfuzz.expect import Expect, Expectation, expect_as_json
 from gradfuzz.fatal import is_fatal
-from gradfuzz.finding import Evidence
+from gradfuzz.finding import Evidence, Vote
 from gradfuzz.graph import Array, Graph, Leaf
 from gradfuzz.replay import Replayed, Status, replay_one
 from gradfuzz.runtime import environment
+
+# A path is called apart from the numeric value by more than this part of it.
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,8 @@ def _convergence(case: Case, replayed: Replayed) -> Convergence | GradfuzzError 
     if is_fatal(case.finding.bucket.kind) or (now and is_fatal(now.bucket.kind)):
         return None
     try:
-        return convergence(case.finding.graph, case.finding.evidence)
+        finding = case.finding
+        return convergence(finding.graph, finding.evidence, finding.bucket)
     except GradfuzzError as error:
         return CaseFileError(f"{replayed.path}: {error}")
 
@@ -91,6 +95,9 @@ def _show(console: Console, shown: Shown) -> None:
     _section(console, "Input values", "\n".join(_arrays(graph, console.width)))
     console.print()
     console.print(_numbers(shown))
+    if shown.case.finding.votes:
+        console.print()
+        console.print(_votes(shown.case.finding.votes))
     if isinstance(shown.convergence, Convergence):
         console.print()
         _show_convergence(console, shown.convergence)
@@ -159,6 +166,25 @@ def _numbers(shown: Shown) -> Table:
         if saved[name] or now[name]:
             table.add_row(Text(name, "dim"), one_line(saved[name]), one_line(now[name]))
     return table
+
+
+def _votes(votes: Sequence[Vote]) -> Table:
+    """Return what each path says, those apart from the numeric value in red."""
+    table = titled("What each path says")
+    table.add_column("path")
+    table.add_column("value", overflow="fold")
+    judge = next((vote for vote in votes if vote.error is not None), None)
+    for vote in votes:
+        style = "red" if judge and _apart(vote, judge) else ""
+        table.add_row(one_line(vote.path, "dim"), one_line(vote, style))
+    return table
+
+
+def _apart(vote: Vote, judge: Vote) -> bool:
+    if vote.value is None or judge.value is None or judge.error is None:
+        return vote.value is None
+    bound = 10 * judge.error + ROUNDING * abs(judge.value)
+    return not abs(vote.value - judge.value) <= bound
 
 
 def _rows(evidence: Evidence) -> dict[str, str]:
@@ -234,11 +260,12 @@ def _as_json(shown: Shown) -> dict[str, Any]:
         "leaves": [{"node": i, "value": encode_array(x, f"nodes[{i}]")} for i, x in arrays],
         "evidence": {"saved": _evidence_as_json(case.finding.evidence),
                      "now": _evidence_as_json(shown.fresh)},
+        "votes": [_evidence_as_json(vote) for vote in case.finding.votes],
         "convergence": _convergence_as_json(shown.convergence),
     }  # fmt: skip
 
 
-def _evidence_as_json(evidence: Evidence | None) -> dict[str, Any] | None:
+def _evidence_as_json(evidence: Evidence | Vote | None) -> dict[str, Any] | None:
     if evidence is None:
         return None
     return {name: encode_float(value) if isinstance(value, float) else value

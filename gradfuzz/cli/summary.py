@@ -60,7 +60,7 @@ def show_summary(console: Console, summary: Summary) -> None:
     """Print the counts, the new findings, the known ones, and what to do next."""
     tally = summary.tally
     console.print(_head(summary))
-    for table in (_new(console, tally), _known(tally), _inconclusive(tally)):
+    for table in (_new(console, tally), _known(tally), _inconclusive(tally), _gaps(tally)):
         if table.row_count:
             console.print()
             console.print(table)
@@ -94,9 +94,17 @@ def _head(summary: Summary) -> Table:
         "gradients": f"{counted(len(tally.gradients), 'gradient function')} ran",
         "findings": f"{len(tally.new)} new, {len(tally.known_hits)} known",
         "inconclusive": f"{counted(total.inconclusive, 'case')}, {total.share:.2%}",
+        "oracles": _shares(tally),
         "deaths": ", ".join(f"{count} {kind}" for kind, count in sorted(tally.deaths.items())),
     }
     return facts({name: Text(row) for name, row in rows.items()})
+
+
+def _shares(tally: Tally) -> str:
+    """Return how the time went: "numeric 60 %, second 40 %"."""
+    total = max(sum(tally.seconds.values()), 1e-9)
+    most_first = sorted(tally.seconds.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{name} {spent / total:.0%}" for name, spent in most_first)
 
 
 def _new(console: Console, tally: Tally) -> Table:
@@ -139,6 +147,18 @@ def _inconclusive(tally: Tally) -> Table:
     return table
 
 
+def _gaps(tally: Tally) -> Table:
+    table = titled("Derivatives that TensorFlow has not")
+    table.add_column("op")
+    table.add_column("cases", justify="right")
+    table.add_column("most often", overflow="fold")
+    ranked = sorted(tally.ops.items(), key=lambda pair: -pair[1].gaps.total())
+    for name, op in [row for row in ranked if row[1].gaps][:ROWS]:
+        [(reason, _)] = op.gaps.most_common(1)
+        table.add_row(one_line(name), f"{op.gaps.total()}/{op.cases}", one_line(reason))
+    return table
+
+
 def _next(console: Console, summary: Summary) -> None:
     new = summary.tally.new
     if not new:
@@ -174,6 +194,7 @@ def summary_as_json(summary: Summary) -> dict[str, Any]:
         "cases": total.cases,
         "rejected": total.rejected,
         "inconclusive": total.inconclusive,
+        "oracles": {name: round(spent, 3) for name, spent in sorted(tally.seconds.items())},
         "ops": ops,
         "findings": [_saved_as_json(saved) for _, saved in sorted(tally.new.items())],
         "known": [_hit_as_json(*hit) for hit in tally.known_hits.items()],
@@ -191,6 +212,7 @@ def _op_as_json(op: OpTally, findings: int) -> dict[str, int]:
         "cases": op.cases,
         "rejected": op.rejected,
         "inconclusive": op.inconclusive,
+        "gaps": op.gaps.total(),
         "findings": findings,
     }
 

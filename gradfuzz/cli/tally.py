@@ -24,12 +24,16 @@ from gradfuzz.finding import Bucket, Finding, Verdict
 
 @dataclass
 class OpTally:
-    """The cases of one op.  `reasons` counts what the inconclusive ones failed on."""
+    """The cases of one op.  `reasons` counts what the inconclusive ones failed on.
+
+    `gaps` counts apart from these what TensorFlow has no derivative for.
+    """
 
     cases: int = 0
     rejected: int = 0
     inconclusive: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    gaps: Counter[str] = field(default_factory=Counter)
 
     @property
     def share(self) -> float:
@@ -53,7 +57,7 @@ class Tally:
     `new` has the findings that stand, `hits` the cases in each bucket, `dropped` how often one
     in it did not repeat, `deaths` how often a worker ended in which way, `gradients` the
     gradient functions that ran, and `broken` what gradfuzz itself failed on, by op.  `oracles` has
-    the oracle that was last asked about an op, `by_oracle` the cases of each.
+    the oracle that was last asked about an op, `by_oracle` the cases of each, `seconds` its time.
     """
 
     known: Container[Bucket]
@@ -67,6 +71,7 @@ class Tally:
     gradients: set[str] = field(default_factory=set)
     oracles: dict[str, str] = field(default_factory=dict)
     by_oracle: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def count(self, event: Event) -> None:
         """Take one event into account."""
@@ -91,6 +96,7 @@ class Tally:
             case RoundFailed():
                 self.failed[event.op] = event.reason
             case RoundEnded():
+                self.seconds[event.oracle] += event.seconds
                 self.gradients |= event.gradients
             case WorkerDied():
                 self._count_death(event)
@@ -101,7 +107,9 @@ class Tally:
         op = self.ops[event.op]
         op.cases += 1
         self.by_oracle[self.oracles.get(event.op, "")] += 1
-        if event.verdict is Verdict.INCONCLUSIVE:
+        if event.gap:
+            op.gaps[event.reason] += 1
+        elif event.verdict is Verdict.INCONCLUSIVE:
             op.inconclusive += 1
             op.reasons[event.reason] += 1
         if event.bucket is not None:
@@ -114,6 +122,7 @@ class Tally:
         op.rejected += event.rejected
         op.inconclusive += event.inconclusive
         op.reasons.update(event.reasons)
+        op.gaps.update(event.gaps)
         self.hits.update(event.hits)
 
     def _count_death(self, event: WorkerDied) -> None:

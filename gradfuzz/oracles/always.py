@@ -4,6 +4,9 @@ It exists and does not raise; it has the shape and dtype of its leaf; taking it 
 input; and it is the same when taken again.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from gradfuzz.analytic import GradientError, Gradients, IndicesError, linearise
@@ -39,24 +42,31 @@ def examine(subject: Subject, *, repeat: bool) -> Outcome:
     try:
         gradients = subject.returned
     except GradientError as error:
-        if _has_derivative(subject):
-            return Outcome(Verdict.DISAGREE, fault_of_raising(error))
-        return inconclusive("the gradient raised where there may be none")
-    fault = _form(subject, gradients) or _mutation(subject)
+        return raised(subject, error)
+    fault = form(subject, gradients) or _mutation(subject)
     if fault is None and (repeat or subject.digest % REPEAT_EVERY == 0):
         fault = _repetition(subject, gradients)
     return AGREED if fault is None else Outcome(Verdict.DISAGREE, fault)
 
 
-def _has_derivative(subject: Subject) -> bool:
-    """Return whether the function is finite, and smooth along a random direction."""
+def raised(subject: Subject, error: GradientError, path: str = "") -> Outcome:
+    """Return what it comes to that a way to the derivative raised: a fault if there is one."""
+    if not has_derivative(subject):
+        return inconclusive("the gradient raised where there may be none")
+    return Outcome(Verdict.DISAGREE, replace(fault_of_raising(error), path=path))
+
+
+def has_derivative(subject: Subject, tangents: Sequence[Array] | None = None) -> bool:
+    """Return whether the function is finite, and smooth along `tangents` (random ones for None)."""
     if not np.isfinite(subject.outputs).all():
         return False
-    measured = slopes(subject.line(subject.tangents, subject.kept), subject.epsilon)
+    line = subject.line(subject.tangents if tangents is None else tangents, subject.kept)
+    measured = slopes(line, subject.epsilon)
     return bool(measured.conclusive(measured.centre, subject.epsilon).all())
 
 
-def _form(subject: Subject, gradients: Gradients) -> Fault | None:
+def form(subject: Subject, gradients: Gradients) -> Fault | None:
+    """Return what is wrong with the shape or dtype of a gradient, if anything is."""
     for leaf, (view, gradient) in enumerate(zip(subject.primals, gradients, strict=True)):
         if gradient is None:
             continue

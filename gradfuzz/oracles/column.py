@@ -13,6 +13,7 @@ from gradfuzz.numeric.line import Line
 from gradfuzz.numeric.screen import difference, rounding, scale_of, tolerance
 from gradfuzz.numeric.slopes import slopes
 from gradfuzz.oracles.candidate import Candidate
+from gradfuzz.oracles.place import along
 from gradfuzz.oracles.search import wrong_ones
 from gradfuzz.subject import Subject
 
@@ -185,9 +186,8 @@ class Column:
         return judge(analytic, slopes(self._line(unit, self.subject.kept), epsilon), epsilon)
 
     def _line(self, unit: float, kept: Array) -> Line:
-        tangents = [np.zeros(x.shape) for x in self.subject.primals]
-        tangents[self.leaf].flat[self.element] = unit
-        return self.subject.line(tangents, kept)
+        place = (self.leaf, self.element)
+        return self.subject.line(along(self.subject.primals, place, unit), kept)
 
     def _faulty(self, row: int, judged: Judgement, unit: float) -> Outcome:
         analytic = float(self.analytic[row])

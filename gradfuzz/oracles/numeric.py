@@ -16,13 +16,11 @@ from gradfuzz.numeric.screen import scale_of
 from gradfuzz.numeric.slopes import slopes
 from gradfuzz.oracles.always import fault_of_raising
 from gradfuzz.oracles.column import OTHER_UNIT, Column
+from gradfuzz.oracles.place import Place, only, places
 from gradfuzz.oracles.search import wrong_ones
 from gradfuzz.subject import Subject
 
 NAME = "numeric"
-
-# A leaf of a graph and the position of an element in it, flattened.
-Place = tuple[int, int]
 
 # So many wrong elements of a graph's leaves are looked at, the rest is not told.
 MOST_COLUMNS = 64
@@ -30,8 +28,13 @@ MOST_COLUMNS = 64
 FEW_COLUMNS = 4
 
 
-def examine(subject: Subject) -> Outcome:
-    """Compare the gradients of `subject`, which must not raise, with differences."""
+def examine(subject: Subject, *, at: Place | None = None) -> Outcome:
+    """Compare the gradients of `subject`, which must not raise, with differences.
+
+    `at` limits the question to the derivatives by one element of one leaf.
+    """
+    if at is not None:
+        return _examine_at(subject, at)
     if not subject.kept.any():
         return AGREED
     direction = Direction.of(subject, subject.tangents)
@@ -49,7 +52,7 @@ def examine(subject: Subject) -> Outcome:
     return outcome
 
 
-def examine_at(subject: Subject, place: Place) -> Outcome:
+def _examine_at(subject: Subject, place: Place) -> Outcome:
     """Compare the derivatives by one element of one leaf."""
     try:
         return Column(subject, *place).examine()
@@ -129,24 +132,15 @@ class Direction:
 
 def _by_element(subject: Subject) -> Outcome:
     """Compare the elements of the Jacobian, a column at a time, where a difference differs."""
-    positions = [(leaf, i) for leaf, x in enumerate(subject.primals) for i in range(x.size)]
 
     def is_wrong(group: Sequence[Place]) -> bool:
-        return Direction.of(subject, _only(subject.tangents, group)).differs()
+        return Direction.of(subject, only(subject.tangents, group)).differs()
 
-    columns = wrong_ones(positions, is_wrong, MOST_COLUMNS + 1, known_wrong=True)
+    columns = wrong_ones(places(subject.primals), is_wrong, MOST_COLUMNS + 1, known_wrong=True)
     unknown = inconclusive("too many elements") if len(columns) > MOST_COLUMNS else None
     for leaf, element in columns[:MOST_COLUMNS]:
-        outcome = examine_at(subject, (leaf, element))
+        outcome = _examine_at(subject, (leaf, element))
         if outcome.fault is not None:
             return outcome
         unknown = unknown or (outcome if outcome is not AGREED else None)
     return unknown or AGREED
-
-
-def _only(tangents: Sequence[Array], group: Sequence[Place]) -> list[Array]:
-    """Return the tangents with all elements but those of `group` at rest."""
-    found = [np.zeros_like(tangent) for tangent in tangents]
-    for leaf, element in group:
-        found[leaf].flat[element] = tangents[leaf].flat[element]
-    return found

@@ -1,0 +1,72 @@
+"""Rounding made visible: every tensor of a forward pass moved by a few units of its last place.
+
+What a derivative changes by under such noise is what its rounding may be off by, whatever the
+reason: cancellation inside the graph shows as well as in its outputs (Monte Carlo arithmetic).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradfuzz.runtime import tf
+
+# Each element is moved by up to so many rounding units of its dtype.
+UNITS = 4.0
+
+_EPSILON = {tf.float64: 2.0**-52, tf.float32: 2.0**-23}
+_PARTS = {tf.complex128: tf.float64, tf.complex64: tf.float32}
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Noise that `seed` decides."""
+
+    seed: int
+
+    def on(self, values: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...]]:
+        """Return a view of the outputs of nodes in which each look moves them anew.
+
+        So a tensor that is read twice is two tensors, which differ by rounding: what cancels only
+        because they are one shows.
+        """
+        return _Moving(values, np.random.default_rng([self.seed, 2]))
+
+
+@dataclass(frozen=True)
+class _Moving(Sequence[tuple[Any, ...]]):
+    values: Sequence[tuple[Any, ...]]
+    rng: np.random.Generator
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: Any) -> Any:
+        return tuple(_moved(tensor, self.rng) for tensor in self.values[index])
+
+
+def _moved(tensor: Any, rng: np.random.Generator) -> Any:
+    """Return a tensor, each element times 1 plus a few rounding units; zeros stay zeros."""
+    epsilon = _EPSILON.get(_PARTS.get(tensor.dtype, tensor.dtype))
+    if epsilon is None or not hasattr(tensor, "numpy"):
+        return tensor
+    value = tensor.numpy()
+    with np.errstate(all="ignore"):
+        units = np.round(rng.uniform(-UNITS, UNITS, value.shape))
+        near = (value * (1 + epsilon * units)).astype(value.dtype)
+    return _replaced(near)(tensor)
+
+
+def _replaced(value: Any) -> Any:
+    """Return a function that passes derivatives through but has another value.
+
+    No op does it, which might be the one that is wrong.
+    """
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # TensorFlow ships no types
+    def identity(tensor: Any) -> Any:
+        del tensor
+        return tf.constant(value), lambda cotangent: cotangent
+
+    return identity

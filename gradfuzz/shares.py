@@ -1,0 +1,91 @@
+"""How a campaign shares its time among oracles: in proportion to weights.
+
+Time, not rounds: a JVP costs five VJPs, tracing fifty, and XLA two hundred.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gradfuzz.errors import UsageError
+from gradfuzz.examine import ORACLES
+from gradfuzz.registry import suggestion
+
+# Most time goes where most was found per second.
+WEIGHTS: Mapping[str, float] = {
+    "numeric": 4.0,
+    "forward": 1.0,
+    "second": 2.0,
+    "compiled": 2.0,
+    "batched": 1.0,
+    "precision": 1.0,
+    "effects": 0.5,
+}
+
+# What one case takes, about, in seconds: a round has one at least.
+CASE: Mapping[str, float] = {"compiled": 3.0, "batched": 1.0, "second": 0.3, "effects": 0.2}
+
+# Where forward mode agrees with reverse mode, differences say whether both are right.
+BESIDE: Mapping[str, tuple[str, ...]] = {"forward": ("numeric",)}
+
+
+@dataclass
+class Shares:
+    """The time spent so far, in seconds, by op and oracle, and the oracles' weights."""
+
+    weights: Mapping[str, float]
+    spent: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+
+    def next(self, op: str) -> tuple[str, ...]:
+        """Return the oracles for the next round of `op`, the one that its time is due to first.
+
+        It is the one that the op, then the campaign, gave least time for its weight.
+        """
+        due = min(self.weights, key=lambda oracle: (self._of(op, oracle), self._of_all(oracle)))
+        return due, *BESIDE.get(due, ())
+
+    def charge(self, op: str, oracle: str, seconds: float) -> None:
+        """Take into account a round that is to take so long, or one case if that takes longer.
+
+        By what rounds really take, one seed would not give one order.
+        """
+        self.spend(op, oracle, max(seconds, CASE.get(oracle, 0.0)))
+
+    def spend(self, op: str, oracle: str, seconds: float) -> None:
+        """Take into account that a round on `op` took so long."""
+        self.spent[op, oracle] += seconds
+
+    def _of(self, op: str, oracle: str) -> float:
+        return self.spent[op, oracle] / self.weights[oracle]
+
+    def _of_all(self, oracle: str) -> float:
+        total = sum(seconds for (_, name), seconds in self.spent.items() if name == oracle)
+        return total / self.weights[oracle]
+
+
+def parse_shares(texts: Sequence[str]) -> dict[str, float]:
+    """Return the weights of `--oracles numeric=4,second`, for none the default ones.
+
+    An oracle without a number has weight 1.  Raises `UsageError` for an unknown oracle, one
+    given twice, and a weight that is not above 0.
+    """
+    found: dict[str, float] = {}
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        name, _, weight = part.partition("=")
+        if name not in ORACLES:
+            near = suggestion(name, ORACLES) or f", should be one of {', '.join(ORACLES)}"
+            raise UsageError(f"oracle {name!r}: unknown{near}")
+        if name in found:
+            raise UsageError(f"oracle {name!r}: given twice, should be given once")
+        found[name] = _weight(name, weight) if "=" in part else 1.0
+    return found or dict(WEIGHTS)
+
+
+def _weight(name: str, text: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = 0.0
+    if not 0 < weight < float("inf"):
+        raise UsageError(f"oracle {name!r}: weight {text[:40]!r}, should be a number above 0")
+    return weight
