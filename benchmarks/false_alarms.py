@@ -1,15 +1,14 @@
 """Every new finding of a long campaign, to be judged one by one, and what was inconclusive.
 
     .venv/bin/python benchmarks/false_alarms.py [--cases N] [--seed N] [--oracles ORACLE=N,…]
-                                                [--corpus DIR] [--out DIR]
+        [--corpus DIR] [--out DIR] [--workers N]
 
 Runs over the whole catalogue with the buckets of the corpus muted, until N cases were checked.
 What it then prints under "new findings" is either a real fault that the corpus lacks, or a false
 alarm: there is no third.  Each inconclusive case is one that gradfuzz could not tell about: its
 share should stay below 5 % overall, and an op above 20 % (marked !) needs a reason.
 
-The clock of the campaign counts cases, not seconds, so a seed makes the same cases on any machine
-(but for checks that run out of time).  The cases that shrink a finding are not counted.
+The cases are drawn in workers, some of which die of one.  Those that shrink a finding count, too.
 
 Exit codes: 0 nothing new, 1 new findings, 2 wrong usage.
 """
@@ -19,23 +18,29 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 
 from gradfuzz.campaign import Campaign
 from gradfuzz.catalogue import all_ops, load_catalogues
-from gradfuzz.cli.interrupt import StoppableClock, stop_on_signals
+from gradfuzz.cli.fuzz import cores
+from gradfuzz.cli.interrupt import stop_on_signals
 from gradfuzz.cli.loading import loading
 from gradfuzz.cli.tally import OpTally, Tally
+from gradfuzz.clock import StoppableClock
 from gradfuzz.corpus import Corpus
+from gradfuzz.crew import Workers
 from gradfuzz.errors import GradfuzzError
-from gradfuzz.events import CaseChecked, CaseRejected, Event, FindingSaved, RoundStarted
+from gradfuzz.events import Event
 from gradfuzz.finding import Bucket
+from gradfuzz.registry import is_available
+from gradfuzz.schedule import Schedule
+from gradfuzz.server import start_server
 from gradfuzz.shares import Shares, parse_shares
+from gradfuzz.storage import Storage
 
-# The time that one event takes on the campaign's clock, in seconds: about what a case really takes.
-TICK = 0.01
+# A campaign is given so many seconds for each case that is still to be checked.
+SECONDS_A_CASE = 0.02
 # Shares above the first are listed, above the second marked.
 NOTABLE = 0.05
 LARGE = 0.20
@@ -43,26 +48,14 @@ LARGE = 0.20
 PROGRESS_EVERY = 30.0
 
 
-@dataclass
-class CaseClock(StoppableClock):
-    """A clock that moves on with each event."""
-
-    events: int = 0
-
-    def __call__(self) -> float:
-        """Return the time on this clock."""
-        return float("inf") if self.stopped else self.events * TICK
-
-
 class Watch:
-    """Listens to campaigns, counts, and tells when there are `cases`."""
+    """Listens to campaigns, counts, and stops them when there are `cases`."""
 
     def __init__(self, cases: int, known: set[Bucket]) -> None:
         self.cases = cases
         self.tally = Tally(frozenset(known))
-        self.clock = CaseClock()
+        self.clock = StoppableClock()
         self.started = self.told = time.monotonic()
-        self.before_shrinking: int | None = None
 
     @property
     def left(self) -> int:
@@ -71,23 +64,14 @@ class Watch:
 
     def listen(self, event: Event) -> None:
         """Take one event into account."""
-        self.clock.events += 1
-        if isinstance(event, RoundStarted):
-            self._end_shrinking()
-        shrinking = self.before_shrinking is not None
-        if not (shrinking and isinstance(event, CaseChecked | CaseRejected)):
-            self.tally.count(event)
-        if isinstance(event, FindingSaved) and not shrinking:
-            self.before_shrinking = self.clock.events
+        self.tally.count(event)
+
+    def tick(self) -> None:
+        """Stop where there are enough cases, and print a line now and then."""
+        self.clock.stopped = self.clock.stopped or self.left <= 0
         if time.monotonic() - self.told > PROGRESS_EVERY:
             self.told = time.monotonic()
             print(f"... {self.tally.total.cases} cases, {len(self.tally.new)} new", flush=True)
-
-    def _end_shrinking(self) -> None:
-        """Set the clock back: what shrinking took is not to be missing elsewhere."""
-        if self.before_shrinking is not None:
-            self.clock.events = self.before_shrinking
-            self.before_shrinking = None
 
     @property
     def seconds(self) -> float:
@@ -95,21 +79,29 @@ class Watch:
         return time.monotonic() - self.started
 
 
-def run(
-    watch: Watch, folder: Path, seed: int, known: set[Bucket], weights: dict[str, float]
-) -> None:
-    """Run campaigns until there are enough cases, or Ctrl-C.
-
-    The next campaign makes up for the rejected cases of the one before.
-    """
-    catalogues = load_catalogues()
-    ops = all_ops(catalogues)
-    corpus = Corpus(folder, set(ops))
+def run(watch: Watch, folder: Path, chosen: argparse.Namespace, known: set[Bucket]) -> None:
+    """Run campaigns until there are enough cases, or Ctrl-C."""
+    ops = all_ops(load_catalogues())
+    storage = Storage(Corpus(folder, set(ops)), watch.listen)
+    names = sorted(op for op in ops if is_available(op))
+    weights, seed, workers = parse_shares([chosen.oracles]), chosen.seed, chosen.workers
     with stop_on_signals(watch.clock):
-        while watch.left > 0 and not watch.clock.stopped:
-            budget, clock = watch.left * TICK, watch.clock
-            shares = Shares(weights)
-            Campaign(ops, corpus, budget, seed, watch.listen, known, shares, clock=clock).run()
+        while not watch.clock.stopped:
+            budget = max(watch.left * SECONDS_A_CASE, 1.0)
+            schedule = Schedule(names, budget, seed, workers, set(names), oracles=len(weights))
+            crew = Workers.of(workers, folder)
+            campaign = Campaign(
+                schedule,
+                storage,
+                budget,
+                watch.listen,
+                crew,
+                watch.clock,
+                known,
+                shares=Shares(weights),
+                tick=watch.tick,
+            )
+            campaign.run()
             seed += 1
 
 
@@ -173,8 +165,9 @@ def options() -> argparse.Namespace:
     add = parser.add_argument
     add("--cases", type=int, default=20_000, metavar="N", help="stop after so many (20000)")
     add("--seed", type=int, default=1, metavar="N", help="start the random choices here (1)")
-    add("--oracles", default="numeric", metavar="ORACLE=N,…", help="what is asked (numeric)")
     add("--corpus", type=Path, default=Path("corpus"), metavar="DIR", help="known buckets (corpus)")
+    add("--oracles", default="numeric", metavar="ORACLE=N,…", help="what is asked (numeric)")
+    add("--workers", type=int, default=cores(), metavar="N", help="processes (one on each core)")
     add("--out", type=Path, metavar="DIR", help="where findings are saved (a new folder)")
     return parser.parse_args()
 
@@ -183,14 +176,15 @@ def main() -> int:
     """Run, print, and return the exit code."""
     chosen = options()
     folder = chosen.out or Path(tempfile.mkdtemp(prefix="false-alarms-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    start_server()
     try:
-        weights = parse_shares([chosen.oracles])
         with loading():
             known = Corpus(chosen.corpus, set(all_ops(load_catalogues()))).known_buckets()
         print(f"seed {chosen.seed}, {chosen.cases} cases, {len(known)} known buckets of "
               f"{chosen.corpus}, findings to {folder}", flush=True)  # fmt: skip
         watch = Watch(chosen.cases, known)
-        run(watch, folder, chosen.seed, known, weights)
+        run(watch, folder, chosen, known)
     except GradfuzzError as error:
         print(f"false_alarms: {error}", file=sys.stderr)
         return 2

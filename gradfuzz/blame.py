@@ -4,7 +4,7 @@ The graph is cut at each call in turn: the first cut that disagrees ends in the 
 A lift's own ops are suspects like any other.  The input is found by holding all others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +13,7 @@ import numpy as np
 from gradfuzz.examine import Examination
 from gradfuzz.finding import Bucket, Fault, Finding, Outcome, inconclusive
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref, replace_refs
+from gradfuzz.graphjson import LEAF_DTYPES
 from gradfuzz.numeric.screen import tangents
 from gradfuzz.numeric.slopes import slopes
 from gradfuzz.oracles import always
@@ -145,14 +146,17 @@ def _meeting_kinks(blamed: Blamed, examine: Examine) -> str | None:
     real = [ref for ref in inputs if subject.is_differentiable(ref)]
     if real and not _is_smooth(blamed.graph.cut(real)):
         return f"{blamed.call.op} reads a tensor that is not smooth at this point"
-    alone = isolated(blamed.graph, subject)
+    alone = isolated(blamed.graph, subject.value)
     if examine(alone).fault is None and not _is_smooth(alone):
         return f"{blamed.call.op} is not smooth at this point"
     return None
 
 
-def isolated(graph: Graph, subject: Subject) -> Graph:
-    """Return the last call by itself, on a new leaf for each differentiable tensor it reads."""
+def isolated(graph: Graph, value: Callable[[Ref], Array]) -> Graph:
+    """Return the last call by itself, on a new leaf for each differentiable tensor it reads.
+
+    `value` returns the tensor at an edge.
+    """
     index, call = graph.calls[-1]
     nodes: list[Leaf | Call] = []
 
@@ -160,10 +164,11 @@ def isolated(graph: Graph, subject: Subject) -> Graph:
         read = graph.nodes[ref.node]
         if isinstance(read, Leaf):
             nodes.append(read)
-        elif subject.is_differentiable(ref):
-            nodes.append(Leaf(subject.value(ref)))
-        else:
-            return subject.value(ref)
+            return Ref(len(nodes) - 1)
+        found = value(ref)
+        if found.dtype.name not in LEAF_DTYPES:
+            return found
+        nodes.append(Leaf(found))
         return Ref(len(nodes) - 1)
 
     args = {name: replace_refs(arg, as_leaf) for name, arg in call.args.items()}

@@ -6,8 +6,8 @@ The engine knows no op.  A catalogue is found through the entry-point group
 
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from importlib.metadata import entry_points
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Protocol
@@ -52,14 +52,16 @@ def use_files(paths: Sequence[Path]) -> None:
         os.environ[FILES] = os.pathsep.join(str(path.resolve()) for path in paths)
 
 
-def load_catalogues() -> list[Catalogue]:
+def load_catalogues(sources: Iterable[str] = ()) -> list[Catalogue]:
     """Return every catalogue: those of files first, then the built-in one, then other packages'.
 
+    The last are those of `sources`, spelled as entry points are, "package.module:NAME".
     Functions that they bring with them can then be called by graphs.  Raises `UsageError` for a
     file that has no catalogue.
     """
     files = [Path(name) for name in os.environ.get(FILES, "").split(os.pathsep) if name]
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name != "builtin")
+    points += [EntryPoint(source, source, GROUP) for source in sources]
     found = [*(_load_file(path) for path in files), *(point.load() for point in points)]
     for catalogue in found:
         register(getattr(catalogue, "functions", {}))

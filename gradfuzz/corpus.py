@@ -5,12 +5,15 @@ number of writers may share a folder, and any of them may be killed at any insta
 """
 
 import os
+import re
 import secrets
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+import psutil
 
 from gradfuzz.casefile import BYTES_AT_MOST, Case, dumps, file_name, loads, long_file_name
 from gradfuzz.errors import CaseFileError, StorageError
@@ -105,8 +108,7 @@ class Corpus:
         """
         with _reading(self.path):
             cases = self.load_all()[0] if self.path.exists() else []
-        failing = (case for _, case in cases if case.expect.on(tf.__version__) is Expect.FAILS)
-        return {case.finding.bucket for case in failing}
+        return expected_to_fail(case for _, case in cases)
 
     def save(self, case: Case) -> Path:
         """Write a case, and return its file.
@@ -122,7 +124,7 @@ class Corpus:
                 case = _seen_again(known, case)
             text = dumps(case)
             self.path.mkdir(parents=True, exist_ok=True)
-            _write(path, text)
+            write_whole(path, text)
         return path
 
     def holds(self, case: Case) -> bool:
@@ -141,6 +143,14 @@ class Corpus:
         """Remove a case file, if it is still there."""
         with _writing(self.path):
             path.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what processes have left that were killed while they wrote a file."""
+        with _writing(self.path):
+            for draft in self.path.glob(".*.tmp") if self.path.exists() else ():
+                found = _DRAFT.search(draft.name)
+                if found and not psutil.pid_exists(int(found[1])):
+                    draft.unlink(missing_ok=True)
 
     def _place(self, case: Case) -> tuple[Path, Case | None]:
         """Return the file for a case, and what it already holds of the same graph and bucket.
@@ -171,6 +181,16 @@ def _seen_again(known: Case, case: Case) -> Case:
     return replace(known, finding=finding, last_seen=case.last_seen, environment=case.environment)
 
 
+def expected_to_fail(cases: Iterable[Case]) -> set[Bucket]:
+    """Return the buckets of those cases that are expected to fail on this TensorFlow."""
+    failing = (case for case in cases if case.expect.on(tf.__version__) is Expect.FAILS)
+    return {case.finding.bucket for case in failing}
+
+
+# The end of a draft's name: the process that writes it, and a random number.
+_DRAFT = re.compile(r"\.([0-9]{1,9})-[0-9a-f]{8}\.tmp$")
+
+
 def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
@@ -182,11 +202,11 @@ def _read(path: Path) -> str:
         raise CaseFileError(f"byte {error.start}: not UTF-8, should be text") from None
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write a file so that no reader, and no crash, ever meets a part of it."""
     draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
-        with draft.open("x", encoding="ascii", newline="\n") as file:
+        with draft.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -2,7 +2,12 @@
 
 
 class GradfuzzError(Exception):
-    """The base of every error of this package; its text is *place: what is, what should be*."""
+    """The base of every error of this package; its text is *place: what is, what should be*.
+
+    `told` says that it is part of the JSON that a command has printed.
+    """
+
+    told = False
 
 
 class UsageError(GradfuzzError):

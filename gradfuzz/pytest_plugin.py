@@ -97,10 +97,11 @@ class CaseItem(pytest.Item):
         with warnings.catch_warnings():
             # TensorFlow's own, about code under test.
             warnings.simplefilter("ignore")
+            from gradfuzz.answer import ask_here
             from gradfuzz.catalogue import all_ops, load_catalogues
             from gradfuzz.replay import replay_one
 
-            done = replay_one(self.path, set(all_ops(load_catalogues())))
+            done = replay_one(self.path, set(all_ops(load_catalogues())), ask_here)
         return done.status.value, done.message
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

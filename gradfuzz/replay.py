@@ -6,18 +6,14 @@ from enum import Enum
 from pathlib import Path
 
 from gradfuzz.casefile import Case
-from gradfuzz.check import check
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.errors import GradfuzzError, StorageError
-from gradfuzz.evaluate import first_line
 from gradfuzz.examine import oracles_of
 from gradfuzz.expect import Expect
+from gradfuzz.fatal import fatal, is_fatal
 from gradfuzz.finding import Report, Verdict
-from gradfuzz.guard import require_small
+from gradfuzz.order import Answer, Ask, Death, Question, Refused
 from gradfuzz.runtime import tf
-
-# So often is a gradient that differs when taken twice looked at.
-TRIES = 8
 
 
 class Status(Enum):
@@ -55,14 +51,14 @@ class Replayed:
     report: Report | None = None
 
 
-def replay(paths: Iterable[Path], catalogue: Collection[str]) -> Iterator[Replayed]:
-    """Replay every case file that `paths` stand for, one by one.
+def replay(paths: Iterable[Path], catalogue: Collection[str], ask: Ask) -> Iterator[Replayed]:
+    """Replay every case file that `paths` stand for, one by one; `ask` answers for the graphs.
 
     Raises `StorageError`, before any is replayed, where a path does not exist or a folder has
     no case.
     """
     files = [file for path in paths for file in case_files(path)]
-    return (replay_one(file, catalogue) for file in files)
+    return (replay_one(file, catalogue, ask) for file in files)
 
 
 def case_files(path: Path) -> list[Path]:
@@ -76,36 +72,37 @@ def case_files(path: Path) -> list[Path]:
     return files
 
 
-def replay_one(path: Path, catalogue: Collection[str]) -> Replayed:
-    """Replay the case of one file.  Whatever it raises, or its graph, is an ERROR in one line."""
+def replay_one(path: Path, catalogue: Collection[str], ask: Ask) -> Replayed:
+    """Replay the case of one file.  What cannot be read or run is an ERROR in one line."""
     case = None
     try:
         case = Corpus(path.parent, catalogue).load(path)
-        require_small(case.finding.graph)
-        report = _check(case)
+        oracles = oracles_of(case.finding.bucket)
     except GradfuzzError as error:
         return Replayed(path, Status.ERROR, str(error), case)
-    # The file may be hostile, and the other cases must still be replayed.
-    except Exception as raised:  # noqa: BLE001
-        message = f"{path}: {type(raised).__name__}: {first_line(raised)}"
+    found = case.finding
+    # Where there is no telling what a graph does, it may be the end of whoever runs it.
+    answer = ask(Question(found.graph, found.bucket.kind, foreign=True, oracles=oracles))
+    report = _report(case, answer)
+    if report is None:
+        message = answer.message if isinstance(answer, Refused) else "no answer"
         return Replayed(path, Status.ERROR, message, case)
     return Replayed(path, _status(case, report), _message(case, report), case, report)
 
 
-def _check(case: Case) -> Report:
-    """Check the graph of a case; several times where the fault is memory never written.
-
-    Such memory holds by chance what it should, now and then.
-    """
-    graph, bucket = case.finding.graph, case.finding.bucket
-    oracles = oracles_of(bucket)
-    if bucket.kind != "unrepeatable":
-        return check(graph, oracles=oracles)
-    for _ in range(TRIES):
-        report = check(graph, oracles=oracles, repeat=True)
-        if report.finding is not None:
-            break
-    return report
+def _report(case: Case, answer: Answer) -> Report | None:
+    """Return what the answer to a question says of its graph; None where it cannot be run."""
+    match answer:
+        case Report():
+            return answer
+        case Death():
+            return Report(
+                Verdict.DISAGREE, fatal(case.finding.graph, answer, case.finding.bucket.oracle)
+            )
+        case Refused(by_op=True) if is_fatal(case.finding.bucket.kind):
+            # To refuse what it died of is what TensorFlow should do.
+            return Report(Verdict.AGREE, reason=f"refused: {answer.message}")
+    return None
 
 
 def _status(case: Case, report: Report) -> Status:

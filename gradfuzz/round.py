@@ -1,7 +1,8 @@
 """A round: one Hypothesis run on one op, for a slice of time."""
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import hypothesis
@@ -9,14 +10,15 @@ from hypothesis.errors import FailedHealthCheck, Flaky, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from gradfuzz.check import check
-from gradfuzz.errors import CaseFileError, ForwardError, GradfuzzError
-from gradfuzz.events import CaseChecked, CaseRejected, Listener, RoundFailed
+from gradfuzz.clock import Clock
+from gradfuzz.errors import ForwardError
+from gradfuzz.events import CaseChecked, CaseRejected, RoundFailed
 from gradfuzz.finding import Bucket, Finding
 from gradfuzz.graph import Graph
+from gradfuzz.order import Met, Order, Shrunk, Told
 
 # A round ends by time; this only keeps Hypothesis from ending it first.
 MOST_CASES = 100_000
-Clock = Callable[[], float]
 
 
 class NewBucketError(Exception):
@@ -41,33 +43,32 @@ class Found:
             self.simplest = finding
 
 
+def pass_over(_graph: Graph) -> None:
+    """Do nothing about a graph that is about to be checked."""
+
+
 @dataclass(eq=False)
 class Round:
-    """Graphs of `strategy`, asked about until `end` on the clock, where nothing new turns up.
+    """Graphs of `strategy`, checked until the time of `order` is up.
 
-    `oracles` are what is asked.  Cases in `known` buckets pass.  `on_new` is called with the
-    first case of a new bucket, at once; an error it raises ends the round and is raised again.
-    From then on, the round ends after `shrinking` seconds, whatever `end` says.
+    `tell` hears of each case, of the first in a new bucket at once, and at the end of the
+    simplest in it.  `enter` is called with each graph before it is checked.
     """
 
-    op: str
+    order: Order
     strategy: SearchStrategy[Graph]
-    seed: int
-    end: float
-    shrinking: float
-    known: set[Bucket]
-    on_new: Callable[[Graph, Finding], None]
-    listen: Listener
-    oracles: Sequence[str] = ("numeric",)
+    tell: Callable[[Told], None]
     clock: Clock = time.monotonic
+    enter: Callable[[Graph], None] = pass_over
     found: dict[Bucket, Found] = field(default_factory=dict)
-    _shrinking_ends: float | None = None
-    _broken: GradfuzzError | None = None
+    _end: float = field(init=False)
+    _begun: bool = False
 
-    def run(self) -> dict[Bucket, Found]:
-        """Draw and check, and return what is new by bucket, shrunk as far as time allowed."""
+    def run(self) -> None:
+        """Draw and check, and shrink what is new as far as time allows."""
+        self._end = self.clock() + self.order.seconds
 
-        @hypothesis.seed(self.seed)
+        @hypothesis.seed(self.order.seed)
         @hypothesis.settings(
             max_examples=MOST_CASES,
             database=None,
@@ -83,67 +84,56 @@ class Round:
         try:
             cases()
         except (FailedHealthCheck, Unsatisfiable) as reason:
-            self.listen(RoundFailed(self.op, str(reason).splitlines()[0]))
+            self._failed(str(reason).splitlines()[0])
         except BaseExceptionGroup as several:
             for failure in several.exceptions:
-                self._tell(failure)
+                self._sort_out(failure)
         # Whatever ends a run is sorted out in one place.
         except BaseException as failure:  # noqa: BLE001
-            self._tell(failure)
-        if self._broken is not None:
-            raise self._broken
-        return self.found
+            self._sort_out(failure)
+        for found in self.found.values():
+            self.tell(Shrunk(found.first, found.simplest))
 
     def _case(self, graph: Graph) -> None:
-        self._watch_the_clock()
+        now = self.clock()
+        # A round has one case at least, however slow the first may be to draw.
+        if now > self._end and (self._begun or math.isinf(now)):
+            raise RoundOverError
+        self._begun = True
+        self.enter(graph)
         try:
             # A gradient that differs when taken twice is shrunk by taking each one twice.
             repeat = any(bucket.kind == "unrepeatable" for bucket in self.found)
-            report = check(graph, oracles=self.oracles, repeat=repeat)
+            report = check(graph, oracles=self.order.oracles, repeat=repeat)
         except ForwardError:
-            self.listen(CaseRejected(self.op))
+            self.tell(CaseRejected(self.order.op))
             hypothesis.reject()
         finding = report.finding
         bucket = finding.bucket if finding else None
-        self.listen(CaseChecked(self.op, report.verdict, bucket, report.reason, report.gap))
-        if finding is not None and finding.bucket not in self.known:
+        gap = report.gap
+        self.tell(CaseChecked(self.order.op, report.verdict, bucket, report.reason, gap))
+        if finding is not None and finding.bucket not in self.order.known:
             self._new(graph, finding)
 
-    def _tell(self, failure: BaseException) -> None:
-        """Raise what must end the campaign; tell of a fault of our own on one graph.
+    def _sort_out(self, failure: BaseException) -> None:
+        """Tell of a fault of our own on one graph, which must not end a night.
 
-        The latter must not end a night.  A run is flaky where a failure did not repeat, which
-        the campaign looks into itself.
+        A run is flaky where a failure did not repeat, which the campaign looks into itself.
         """
         if isinstance(failure, (RoundOverError, NewBucketError, Flaky)):
             return
-        if isinstance(failure, GradfuzzError) or not isinstance(failure, Exception):
+        if not isinstance(failure, Exception):
             raise failure
-        self.listen(RoundFailed(self.op, f"gradfuzz itself failed: {failure!r}"[:200]))
+        self._failed(f"gradfuzz itself failed: {failure!r}"[:200], own=True)
 
-    def _announce(self, graph: Graph, finding: Finding) -> None:
-        try:
-            self.on_new(graph, finding)
-        except CaseFileError as error:
-            self.known.add(finding.bucket)
-            self.listen(RoundFailed(self.op, f"{finding.bucket} cannot be saved: {error}"))
-            raise RoundOverError from error
-        except GradfuzzError as error:
-            # Hypothesis would take it for one more failing case, and shrink it.
-            self._broken = error
-            raise RoundOverError from error
-
-    def _watch_the_clock(self) -> None:
-        now = self.clock()
-        until = self._shrinking_ends if self._shrinking_ends is not None else self.end
-        if now > until:
-            raise RoundOverError
+    def _failed(self, reason: str, *, own: bool = False) -> None:
+        self.tell(RoundFailed(self.order.op, reason, own))
 
     def _new(self, graph: Graph, finding: Finding) -> None:
-        if self._shrinking_ends is None:
-            self._shrinking_ends = self.clock() + self.shrinking
+        if not self.found:
+            self._end = self.clock() + self.order.shrinking
         if finding.bucket not in self.found:
-            self._announce(graph, finding)
+            self.tell(Met(graph, finding))
             error = type("NewBucketError", (NewBucketError,), {})
             self.found[finding.bucket] = Found(graph, finding, error)
         found = self.found[finding.bucket]

@@ -2,6 +2,8 @@
 
 import os
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -13,15 +15,30 @@ import numpy.typing as npt
 # which a fuzzer provokes all the time, prints a line.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-# The variable above must be set before this import.
-import tensorflow as tf
 
-# Private, but there for long: what lists the registered gradients, what tells of every op that
-# runs, the eager core of `tf.constant`, which is nine tenths checks of types known here, and
-# what forward mode remembers of earlier calls.
-from tensorflow.python.eager import context, forwardprop
-from tensorflow.python.framework import constant_op, op_callbacks, op_def_registry, ops
-from tensorflow.python.util import nest
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep off stderr what TensorFlow says of itself before it reads that variable."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+# The variable above must be set before this import.
+with _silence():
+    import tensorflow as tf
+
+    # Private, but there for long: what lists the registered gradients, what tells of every op
+    # that runs, and the eager core of `tf.constant`, nine tenths checks of types known here,
+    # and what forward mode remembers of earlier calls.
+    from tensorflow.python.eager import context, forwardprop
+    from tensorflow.python.framework import constant_op, op_callbacks, op_def_registry, ops
+    from tensorflow.python.util import nest
 
 __all__ = [
     "constant",

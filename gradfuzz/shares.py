@@ -22,6 +22,9 @@ WEIGHTS: Mapping[str, float] = {
     "effects": 0.5,
 }
 
+# What one case takes, about, in seconds: a round has one at least.
+CASE: Mapping[str, float] = {"compiled": 3.0, "batched": 1.0, "second": 0.3, "effects": 0.2}
+
 # Where forward mode agrees with reverse mode, differences say whether both are right.
 BESIDE: Mapping[str, tuple[str, ...]] = {"forward": ("numeric",)}
 
@@ -40,6 +43,13 @@ class Shares:
         """
         due = min(self.weights, key=lambda oracle: (self._of(op, oracle), self._of_all(oracle)))
         return due, *BESIDE.get(due, ())
+
+    def charge(self, op: str, oracle: str, seconds: float) -> None:
+        """Take into account a round that is to take so long, or one case if that takes longer.
+
+        By what rounds really take, one seed would not give one order.
+        """
+        self.spend(op, oracle, max(seconds, CASE.get(oracle, 0.0)))
 
     def spend(self, op: str, oracle: str, seconds: float) -> None:
         """Take into account that a round on `op` took so long."""

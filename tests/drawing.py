@@ -7,13 +7,14 @@ import hypothesis
 from hypothesis import strategies as st
 
 from gradfuzz.check import check
-from gradfuzz.evaluate import Program, call, feed
+from gradfuzz.evaluate import Program, feed
 from gradfuzz.finding import Finding
 from gradfuzz.graph import Graph
 from gradfuzz.realview import real_view
 from gradfuzz.strategies.catalogue import CATALOGUE, complexes
 from gradfuzz.strategies.graphs import graphs
 from gradfuzz.strategies.modes import MODES, Mode
+from tests.careful import careful
 
 # No phase "explain": it runs variants of the simplest example, the last of which `find` returns.
 THOROUGH = hypothesis.settings(
@@ -37,7 +38,7 @@ def graphs_of(
     """Graphs of one op of the built-in catalogue, on real numbers, or of its entry `only`."""
     focus = [entry for entry in REAL_ENTRIES if entry.op == op]
     focus = focus if only is None else [focus[only]]
-    return graphs(focus, run=call, others=REAL_ENTRIES, around=around, modes=modes)
+    return graphs(focus, run=careful, others=REAL_ENTRIES, around=around, modes=modes)
 
 
 def run_forward(graph: Graph) -> list[Any]:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections import Counter
+from typing import Any
 
 import hypothesis
 import pytest
@@ -22,6 +23,7 @@ from gradfuzz.strategies.catalogue import CATALOGUE, excluded
 from gradfuzz.strategies.catalogue.excluded import EXCLUDED
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.graphs import Catalogue, graphs
+from tests.careful import CONVOLUTIONS, careful, is_fatal
 from tests.drawing import run_forward
 
 # Differentiable, in the catalogue, and without a gradient function in TensorFlow.
@@ -211,7 +213,9 @@ def test_what_reads_a_handle_says_so_in_its_signature(reason: str) -> None:
 def test_what_an_entry_draws_runs_forward(entry: Entry) -> None:
     calls = Counter[bool]()
 
-    def run(op: str, args: object, values: object) -> object:
+    def run(op: str, args: Any, values: Any) -> object:
+        if is_fatal(op, args, values):
+            hypothesis.reject()  # test_fatal_calls_are_drawn is about these
         if op != entry.op:
             return call(op, args, values)
         try:
@@ -235,6 +239,25 @@ def test_what_an_entry_draws_runs_forward(entry: Entry) -> None:
 
     draw()
     assert calls[True] >= FORWARD_SHARE * calls.total() > 0, calls
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_fatal_calls_are_drawn(name: str) -> None:
+    seen: list[bool] = []
+
+    def run(op: str, args: Any, values: Any) -> object:
+        seen.append(is_fatal(op, args, values))
+        return careful(op, args, values)
+
+    @hypothesis.settings(max_examples=200, deadline=None, database=None, derandomize=True,
+                         suppress_health_check=list(hypothesis.HealthCheck),
+                         phases=[hypothesis.Phase.generate])  # fmt: skip
+    @hypothesis.given(CATALOGUE.graphs(name, run=run, around=0))
+    def draw(graph: Graph) -> None:
+        assert graph.leaves
+
+    draw()
+    assert 0 < sum(seen) < len(seen) / 2
 
 
 # An op that this TensorFlow lacks.

@@ -21,7 +21,7 @@ from gradfuzz.errors import StorageError
 from gradfuzz.events import (
     CaseChecked,
     CaseRejected,
-    FindingDropped,
+    FindingFlaky,
     FindingSaved,
     RoundEnded,
     RoundFailed,
@@ -52,6 +52,11 @@ def log_case(**others):
 @pytest.fixture
 def corpus(tmp_path):
     return Corpus(tmp_path / "corpus")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path_factory, monkeypatch):
+    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
 
 
 def run(*args, columns="100"):
@@ -125,7 +130,7 @@ def test_version_names_gradfuzz_and_tensorflow():
     assert all(line.startswith(("tensorflow", "tf-nightly")) for line in tensorflow)
 
 
-@pytest.mark.parametrize("command", ["fuzz", "replay", "show", "ops"])
+@pytest.mark.parametrize("command", ["fuzz", "replay", "show", "ops", "status"])
 def test_the_help_of_a_command_has_exit_codes_and_an_example(command):
     text = run(command, "--help").stdout
     assert "Exit codes: 0 " in text
@@ -149,6 +154,7 @@ def test_text_is_made_visible():
          "op 'MatMull': not in the catalogue; did you mean 'MatMul'?"),
         (("fuzz", "--ops", "MatMul,"),
          "--ops: an empty name, should be names of ops with commas between"),
+        (("fuzz", "--workers", "0"), "--workers '0': should be auto or 1 to 512"),
         (("replay", "nowhere"),
          "nowhere: no such file or folder, should be a case file or a corpus"),
         (("show", "nowhere.json"),
@@ -338,11 +344,11 @@ def test_a_new_finding_is_printed_once_and_ends_with_1(monkeypatch, corpus):
 
 
 def test_what_was_dropped_is_told_and_is_no_finding(monkeypatch, corpus):
-    scripted(monkeypatch, FIRST, FindingDropped(PREVENTED), RoundFailed("Log", "too slow"),
+    scripted(monkeypatch, FIRST, FindingFlaky(PREVENTED, 0, 4), RoundFailed("Log", "too slow"),
              RoundFailed("Log", "too slow"))  # fmt: skip
     result = run("fuzz", "--corpus", corpus.path)
     assert result.exit_code == 0
-    assert f"dropped {PREVENTED}: it did not repeat" in result.stdout
+    assert f"dropped {PREVENTED}: it showed 0 times in 4 fresh processes" in result.stdout
     assert result.stdout.count("could not draw Log: too slow") == 1
 
 
@@ -392,7 +398,7 @@ def test_json_is_all_of_stdout(monkeypatch, corpus):
     assert finding["bucket"]["op"] == "PreventGradient"
     assert (finding["file"], finding["shrunk"]) == ("c/first.json", False)
     assert [(known["bucket"]["op"], known["cases"]) for known in found["known"]] == [("Log", 1)]
-    assert "with 1 known buckets" in result.stderr
+    assert "with 1 known bucket" in result.stderr
     assert "unclear" in result.stderr
 
 
@@ -405,6 +411,63 @@ def test_a_full_disk_leaves_the_summary_and_one_line(monkeypatch, corpus):
     assert result.stderr.endswith("gradfuzz: corpus 'c': not written\n")
 
 
+def test_an_error_is_told_in_json_too(corpus):
+    result = run("replay", "nowhere", "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"].startswith("nowhere: no such file")
+    assert result.stderr.startswith("gradfuzz: nowhere: no such file")
+
+
+def test_a_wrong_flag_is_told_in_json_too():
+    result = run("fuzz", "--nope", "--json")
+    assert result.exit_code == 2
+    assert "--nope" in json.loads(result.stdout)["error"]
+
+
+def test_an_error_that_is_part_of_the_json_is_not_told_twice(monkeypatch, corpus):
+    scripted(monkeypatch, error=StorageError("full"))
+    assert json.loads(run("fuzz", "--corpus", corpus.path, "--json").stdout)["error"] == "full"
+
+
+def test_a_fault_of_gradfuzz_itself_ends_with_3_and_a_clear_line(monkeypatch, corpus):
+    scripted(monkeypatch, RoundFailed("Log", "gradfuzz itself failed: KeyError(0)", own=True))
+    result = run("fuzz", "--corpus", corpus.path)
+    assert result.exit_code == 3
+    assert "please report this: Log: gradfuzz itself failed: KeyError(0)" in result.stdout
+
+
+def test_quiet_prints_the_summary_only(monkeypatch, corpus):
+    scripted(monkeypatch, FIRST, SHRUNK)
+    result = run("fuzz", "--corpus", corpus.path, "--quiet")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("run ")
+    assert "New findings" in result.stdout
+
+
+def test_status_tells_of_a_campaign_that_is_over(monkeypatch, corpus):
+    scripted(monkeypatch, RoundStarted("Log"), CaseChecked("Log", Verdict.AGREE))
+    run("fuzz", "--corpus", corpus.path, "--run", "run", "--seed", 5)
+    assert "over, begun " in run("status", "run").stdout
+    found = json.loads(run("status", "run", "--json").stdout)
+    assert (found["state"], found["cases"], found["seed"]) == ("over", 1, 5)
+
+
+def test_a_campaign_is_resumed_with_what_it_was_begun_with(monkeypatch, corpus):
+    scripted(monkeypatch, RoundStarted("Log"), CaseChecked("Log", Verdict.AGREE))
+    run("fuzz", "--corpus", corpus.path, "--run", "run", "--seed", 5, "--ops", "Log")
+    result = run("fuzz", "--resume", "run", "--json")
+    found = json.loads(result.stdout)
+    assert (found["seed"], found["cases"], found["corpus"]) == (5, 2, str(corpus.path))
+    assert error_of("fuzz", "--run", "run", "--corpus", corpus.path).endswith(
+        "is a campaign already, should be a new folder, or be given to --resume"
+    )
+
+
+def test_what_is_no_campaign_cannot_be_resumed():
+    assert "no campaign, should be the folder of one" in error_of("fuzz", "--resume", "nowhere")
+    assert "holds no campaign" in error_of("status")
+
+
 def test_a_broken_case_file_is_passed_over(monkeypatch, corpus):
     corpus.save(log_case())
     (corpus.path / "broken.json").write_text("{")
@@ -412,7 +475,7 @@ def test_a_broken_case_file_is_passed_over(monkeypatch, corpus):
     result = run("fuzz", "--corpus", corpus.path)
     assert result.exit_code == 0
     assert "passed over:" in result.stdout
-    assert "with 1 known buckets" in result.stdout
+    assert "with 1 known bucket" in result.stdout
 
 
 def test_a_real_campaign_repeats_with_its_seed(corpus):
@@ -425,7 +488,10 @@ def test_a_real_campaign_repeats_with_its_seed(corpus):
 def test_ctrl_c_ends_a_campaign_with_its_summary(tmp_path):
     campaign = process("fuzz", "--budget", "5m", "--ops", "Neg", "--json", cwd=tmp_path)
     assert campaign.stderr.readline().startswith("seed ")
-    time.sleep(1)
+    # Workers start meanwhile.
+    while not any(json.loads(path.read_text())["cases"]
+                  for path in tmp_path.glob(".gradfuzz/*/status.json")):  # fmt: skip
+        time.sleep(0.1)
     campaign.send_signal(signal.SIGINT)
     out, err = campaign.communicate(timeout=30)
     found = json.loads(out)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradfuzz.answer import ask_here
 from gradfuzz.casefile import Case
 from gradfuzz.corpus import Corpus
 from gradfuzz.errors import StorageError
 from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
+from gradfuzz.order import Death
 from gradfuzz.replay import Replayed, Status, replay
 from gradfuzz.runtime import environment
 from tests.build import one_call
@@ -52,7 +54,7 @@ def corpus(tmp_path: Path) -> Corpus:
 def replayed(corpus: Corpus, *cases: Case) -> list[Replayed]:
     for each in cases:
         corpus.save(each)
-    return list(replay([corpus.path], corpus.catalogue))
+    return list(replay([corpus.path], corpus.catalogue, ask_here))
 
 
 def twice(right: Any, op: Any, cotangent: Any) -> Any:
@@ -127,6 +129,50 @@ def test_a_gradient_that_differs_when_taken_twice_is_taken_twice(corpus: Corpus)
     assert found.status is Status.STILL_FAILS
 
 
+# What the process that answers does not survive.
+
+TENSOR = Bucket("Sinh", "always", "dies-SIGSEGV")
+
+
+@pytest.mark.parametrize(
+    ("expect", "kind", "status"),
+    [
+        (Expect.FAILS, "dies-SIGSEGV", Status.STILL_FAILS),
+        (Expect.FAILS, "dies-SIGABRT", Status.CHANGED),
+        (Expect.FAILS, "hangs", Status.CHANGED),
+        (Expect.PASSES, "dies-SIGSEGV", Status.REGRESSED),
+    ],
+)
+def test_a_death_is_compared_by_its_kind(
+    corpus: Corpus, expect: Expect, kind: str, status: Status
+) -> None:
+    path = corpus.save(case(SINH, TENSOR, expect))
+    [found] = replay([path], (), lambda request: Death(kind, None, "last words"))
+    assert found.status is status
+    assert found.message.endswith("it said: last words")
+    assert found.message.startswith("now ") == (status is Status.CHANGED)
+
+
+def test_what_does_not_die_any_more_is_fixed(corpus: Corpus) -> None:
+    assert [each.status for each in replayed(corpus, case(SINH, TENSOR))] == [Status.FIXED]
+
+
+def test_to_refuse_what_it_died_of_is_to_be_fixed(corpus: Corpus) -> None:
+    graph = one_call("MatMul", [[1.0]], [[1.0], [2.0]], a=X, b=Ref(1))
+    [found] = replayed(corpus, case(graph, Bucket("MatMul", "always", "dies-SIGSEGV")))
+    assert found.status is Status.FIXED
+    assert found.message.startswith("refused: MatMul: ")
+
+
+def test_what_dies_though_it_only_was_wrong_has_changed(corpus: Corpus) -> None:
+    path = corpus.save(case(SINH, WRONG))
+    [found] = replay([path], (), lambda request: Death("memory"))
+    assert (found.status, found.message) == (
+        Status.CHANGED,
+        "now Sinh memory (always): more memory than a case may take",
+    )
+
+
 # What cannot be replayed.
 
 
@@ -156,11 +202,11 @@ def test_whatever_is_raised_is_an_error_of_its_case(
     def broken(graph: Graph, **options: object) -> None:
         raise RuntimeError("first line\nsecond line")
 
-    monkeypatch.setattr("gradfuzz.replay.check", broken)
+    monkeypatch.setattr("gradfuzz.answer.check", broken)
     [found] = replayed(corpus, case(SINH, WRONG))
     assert (found.status, found.message) == (
         Status.ERROR,
-        f"{found.path}: RuntimeError: first line",
+        "RuntimeError: first line",
     )
 
 
@@ -168,7 +214,7 @@ def test_ctrl_c_is_no_error_of_a_case(corpus: Corpus, monkeypatch: pytest.Monkey
     def interrupted(graph: Graph, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gradfuzz.replay.check", interrupted)
+    monkeypatch.setattr("gradfuzz.answer.check", interrupted)
     with pytest.raises(KeyboardInterrupt):
         replayed(corpus, case(SINH, WRONG))
 
@@ -195,7 +241,7 @@ def test_broken_files_are_errors_among_good_ones(corpus: Corpus) -> None:
     for name, text in BROKEN.items():
         data = text if isinstance(text, bytes) else text.encode()
         (corpus.path / name).write_bytes(data)
-    found = {each.path: each for each in replay([corpus.path], ())}
+    found = {each.path: each for each in replay([corpus.path], (), ask_here)}
     assert [found[path].status for path in good] == [Status.FIXED, Status.STILL_FAILS]
     for name in BROKEN:
         broken = found.pop(corpus.path / name)
@@ -209,7 +255,7 @@ def test_an_op_that_may_not_be_called_is_an_error(corpus: Corpus) -> None:
     path = corpus.save(case(SINH, WRONG))
     text = path.read_text().replace('"Sinh"', '"WriteFile"').replace('"x": "%0"', '"filename": "x"')
     path.write_text(text)
-    [found] = replay([path], ())
+    [found] = replay([path], (), ask_here)
     assert found.status is Status.ERROR
     assert "WriteFile" in found.message
 
@@ -219,7 +265,7 @@ def test_an_op_that_may_not_be_called_is_an_error(corpus: Corpus) -> None:
 
 def test_files_and_folders_are_replayed_one_by_one(corpus: Corpus) -> None:
     paths = [corpus.save(case(SINH, WRONG)), corpus.save(case(PREVENTED, MISSING))]
-    found = replay([paths[0], corpus.path], ())
+    found = replay([paths[0], corpus.path], (), ask_here)
     assert isinstance(found, Iterator)
     assert [each.path for each in found] == [paths[0], *sorted(paths)]
 
@@ -228,7 +274,7 @@ def test_a_file_that_goes_meanwhile_is_an_error_and_the_others_are_replayed(
     corpus: Corpus,
 ) -> None:
     paths = sorted([corpus.save(case(SINH, WRONG)), corpus.save(case(PREVENTED, MISSING))])
-    found = replay([corpus.path], ())
+    found = replay([corpus.path], (), ask_here)
     paths[0].unlink()
     assert [each.status is Status.ERROR for each in found] == [True, False]
 
@@ -236,16 +282,16 @@ def test_a_file_that_goes_meanwhile_is_an_error_and_the_others_are_replayed(
 def test_a_path_that_is_not_there_is_told_before_any_is_replayed(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gradfuzz.replay.check", lambda graph, repeat: pytest.fail("replayed"))
+    monkeypatch.setattr("gradfuzz.answer.check", lambda graph: pytest.fail("replayed"))
     path = corpus.save(case(SINH, WRONG))
     with pytest.raises(StorageError, match="no such file or folder"):
-        replay([path, corpus.path / "nowhere"], ())
+        replay([path, corpus.path / "nowhere"], (), ask_here)
 
 
 def test_a_folder_without_a_case_is_told_before_any_is_replayed(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     with pytest.raises(StorageError, match="holds no case file, should be a corpus"):
-        replay([tmp_path], ())
+        replay([tmp_path], (), ask_here)
 
 
 def test_what_is_expected_is_what_a_person_need_not_look_at() -> None:

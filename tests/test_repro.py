@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from gradfuzz.answer import ask_here
 from gradfuzz.casefile import Case
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.cli.app import app
@@ -52,7 +53,7 @@ def run_here(source: str) -> tuple[int, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_script_of_each_case_agrees_with_replay(path: Path) -> None:
-    status = replay_one(path, OPS).status
+    status = replay_one(path, OPS, ask_here).status
     code, printed = run_here(script(load(path)))
     # Memory that was never written holds by chance what it should, now and then.
     if "unrepeatable" not in path.stem:

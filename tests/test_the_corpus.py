@@ -6,16 +6,23 @@ import pytest
 
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.corpus import Corpus
+from gradfuzz.crew import sacrifice
 from gradfuzz.replay import replay
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 OPS = set(all_ops(load_catalogues()))
 
 
+@pytest.fixture(scope="module")
+def ask():
+    with sacrifice() as asked:
+        yield asked
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", Corpus(CORPUS).case_files(), ids=lambda path: path.stem)
-def test_a_case_does_what_is_expected_of_it(path):
-    [replayed] = replay([path], OPS)
+def test_a_case_does_what_is_expected_of_it(path, ask):
+    [replayed] = replay([path], OPS, ask)
     assert replayed.status.expected, replayed.message
 
 

@@ -12,12 +12,14 @@ import typer
 from typer.core import TyperGroup
 
 from gradfuzz.cli.loading import loading
-from gradfuzz.cli.terminal import one_line, terminal
+from gradfuzz.cli.terminal import one_line, terminal, write_json
 from gradfuzz.cli.version import versions
 from gradfuzz.durations import parse_budget
-from gradfuzz.errors import GradfuzzError
+from gradfuzz.errors import GradfuzzError, UsageError
+from gradfuzz.server import start_server
 
 WRONG_USAGE = 2
+WORKERS_AT_MOST = 512
 # What a parser of flags raises: typer brings its own copy of click and names only one of them.
 WRONG_FLAGS: Any = typer.BadParameter.__base__
 NO_TENSORFLOW = (
@@ -29,17 +31,24 @@ NO_TENSORFLOW = (
 class Commands(TyperGroup):
     """A group of commands whose errors are one line each."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta["as_json"] = "--json" in args
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
+        as_json = ctx.meta["as_json"]
         try:
             return super().invoke(ctx)
         except GradfuzzError as error:
-            message = str(error)
+            message, as_json = str(error), as_json and not error.told
         except WRONG_FLAGS as error:
             message = f"{error.format_message()} (see --help)"
         except ModuleNotFoundError as error:
             if error.name != "tensorflow":
                 raise
             message = NO_TENSORFLOW
+        if as_json:
+            write_json({"error": message})
         terminal(stderr=True).print(one_line(f"gradfuzz: {message}", "red"), soft_wrap=True)
         raise typer.Exit(WRONG_USAGE)
 
@@ -106,6 +115,15 @@ def root(
     """
 
 
+def _parse_workers(text: str) -> int:
+    """Return a number of workers, 0 for auto."""
+    if text == "auto":
+        return 0
+    if not (text.isdecimal() and text.isascii() and 1 <= int(text[:9]) <= WORKERS_AT_MOST):
+        raise UsageError(f"--workers {text!r}: should be auto or 1 to {WORKERS_AT_MOST}")
+    return int(text)
+
+
 @app.command("fuzz")
 def fuzz_command(
     *,
@@ -137,6 +155,27 @@ def fuzz_command(
     corpus: Annotated[
         Path, typer.Option(metavar="DIR", help="Where findings are saved; what is there is known.")
     ] = Path("corpus"),
+    workers: Annotated[
+        str,
+        typer.Option(metavar="N", help="Processes to fuzz in, or auto: one on each core."),
+    ] = "auto",
+    case_time: Annotated[
+        float,
+        typer.Option(min=1.0, metavar="SECONDS", help="A case that takes more CPU time hangs."),
+    ] = 30.0,
+    memory: Annotated[
+        float,
+        typer.Option(min=0.5, metavar="GIB", help="What a worker may hold."),
+    ] = 3.0,
+    run: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the campaign here.", show_default="in .gradfuzz"),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Go on with the campaign kept there, as it was begun."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the summary only.")] = False,
     json: Json = False,
 ) -> None:
     """Draw random graphs and check their gradients until the budget is spent.
@@ -144,14 +183,82 @@ def fuzz_command(
     A gradient that disagrees with the numeric one is shrunk and saved to the corpus.
     Ctrl-C ends the campaign early, with its summary; nothing that was found is lost.
 
-    Exit codes: 0 nothing new, 1 new findings, 2 wrong usage or a corpus that cannot be written.
+    Each worker is a process of its own. One that a case kills, hangs or fills is replaced, and
+    the case is a finding like any other.
+
+    Exit codes: 0 nothing new, 1 new findings, 2 wrong usage or a corpus that cannot be written,
+    3 gradfuzz itself failed on some graph.
 
     Example: [bold]gradfuzz fuzz --budget 8h --ops MatMul,Cholesky --seed 7[/bold]
     """
-    seconds = parse_budget(budget)
+    seconds, count = parse_budget(budget), _parse_workers(workers)
+    start_server()
     with loading():
-        from gradfuzz.cli.fuzz import fuzz
-    raise typer.Exit(fuzz(seconds, ops or [], oracles or [], seed, corpus, as_json=json))
+        from gradfuzz.cli.fuzz import Options, Output, fuzz
+        from gradfuzz.cli.fuzz import resume as go_on
+    output = Output(json, quiet)
+    if resume is not None:
+        raise typer.Exit(go_on(resume, output))
+    options = Options(
+        seconds, ops or [], oracles or [], seed, corpus, count, case_time, memory, run
+    )
+    raise typer.Exit(fuzz(options, output))
+
+
+@app.command("triage")
+def triage_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH", help="Case files and corpora.", show_default="corpus"),
+    ] = None,
+    *,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            "--as", metavar="SORT", help="bug, convention, limitation or false alarm: do not ask."
+        ),
+    ] = None,
+    link: Annotated[str, typer.Option(help="Where it is filed or documented.")] = "",
+    note: Annotated[str, typer.Option(help="What there is to say of it.")] = "",
+    until: Annotated[
+        str,
+        typer.Option(
+            metavar="WHEN", help="A TensorFlow version or a date: from then on it is new again."
+        ),
+    ] = "",
+) -> None:
+    """Walk through the new findings, and write down what each one is.
+
+    New is a case that is expected to fail and has no note, no link and no place in the
+    corpus's known.toml. What is said goes to both; campaigns pass over it from then on.
+
+    Exit codes: 0 all said or left, 2 wrong usage or a file that cannot be read or written.
+
+    Example: [bold]gradfuzz triage corpus/Log-value-0123456789ab.json --as convention[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.triage import Given, triage
+    raise typer.Exit(triage(paths or [Path("corpus")], Given(sort, link, note, until)))
+
+
+@app.command("status")
+def status_command(
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="Its folder.", show_default="the newest in .gradfuzz"),
+    ] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """Print what a campaign has done so far, whether it runs, is over or was killed.
+
+    Exit codes: 0 printed, 2 no such campaign.
+
+    Example: [bold]gradfuzz status .gradfuzz/2026-03-01-220000-7[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.status import status
+    raise typer.Exit(status(run, as_json=json))
 
 
 @app.command("replay")
@@ -180,6 +287,7 @@ def replay_command(
 
     Example: [bold]gradfuzz replay corpus other/Log-value-0123456789ab.json[/bold]
     """
+    start_server()
     with loading():
         from gradfuzz.cli.replay import replay
     github = output_format is Format.GITHUB
@@ -223,6 +331,7 @@ def show_command(
 
     Example: [bold]gradfuzz show corpus/Log-value-0123456789ab.json[/bold]
     """
+    start_server()
     with loading():
         from gradfuzz.cli.show import show
     raise typer.Exit(show(case_file, as_json=json))

@@ -1,27 +1,13 @@
 """Ctrl-C as the early end of a budget, not as an error."""
 
-import math
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FrameType
 
+from gradfuzz.clock import StoppableClock
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-@dataclass
-class StoppableClock:
-    """The clock of a campaign, which jumps to the end of time once it is asked to stop.
-
-    So a campaign ends between two cases, with its findings saved, as it does by itself.
-    """
-
-    stopped: bool = False
-
-    def __call__(self) -> float:
-        return math.inf if self.stopped else time.monotonic()
 
 
 @contextmanager

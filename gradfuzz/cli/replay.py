@@ -12,14 +12,18 @@ from rich.text import Text
 
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.cli.tables import case_table
-from gradfuzz.cli.terminal import one_line, terminal, write_json
+from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
+from gradfuzz.crew import sacrifice
 from gradfuzz.errors import StorageError, UsageError
 from gradfuzz.expect import expect_as_json
+from gradfuzz.known import Accepted, read_accepted, stale
 from gradfuzz.replay import Replayed, Status, case_files, replay_one
 from gradfuzz.runtime import environment
 
 STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}
 SURPRISE = "bold yellow"
+# What a shell gives for a process that Ctrl-C ended.
+INTERRUPTED = 130
 
 
 def replay(
@@ -36,15 +40,34 @@ def replay(
     files_shown = track(
         files, "replaying", console=bar, transient=True, disable=not bar.is_terminal
     )
-    done = [replay_one(file, catalogue) for file in files_shown]
-    _show(console, done)
+    done: list[Replayed] = []
+    interrupted = False
+    try:
+        with sacrifice() as ask:
+            for file in files_shown:
+                done.append(replay_one(file, catalogue, ask))
+    except KeyboardInterrupt:
+        interrupted = True
+    _show(console, done, len(files))
+    unseen = [] if interrupted else _stale(paths, done)
+    for accepted in unseen:
+        text = f"stale: {accepted.bucket!r} of known.toml ({accepted.sort}) is not seen any more"
+        console.print(one_line(text, SURPRISE), soft_wrap=True)
     for problem in problems:
         terminal(stderr=True).print(one_line(f"gradfuzz: {problem}", "red"))
-    code = _exit_code(done, problems)
+    code = INTERRUPTED if interrupted else _exit_code(done, problems)
     _tell_ci(done, problems, junit, github=github)
     if as_json:
-        write_json(_as_json(done, problems, code))
+        write_json(_as_json(done, problems, code) | {"stale": [each.bucket for each in unseen]})
     return code
+
+
+def _stale(paths: Sequence[Path], done: Sequence[Replayed]) -> list[Accepted]:
+    """Return what corpora accept of which they have cases, none of which shows it any more."""
+    seen = {each.report.finding.bucket for each in done if each.report and each.report.finding}
+    saved = {each.case.finding.bucket for each in done if each.case}
+    accepted = [each for path in paths if path.is_dir() for each in read_accepted(path)]
+    return [each for each in stale(accepted, seen) if each not in stale(accepted, saved)]
 
 
 def _tell_ci(
@@ -80,7 +103,7 @@ def _files(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     return list(files.values()), problems
 
 
-def _show(console: Console, done: Sequence[Replayed]) -> None:
+def _show(console: Console, done: Sequence[Replayed], files: int) -> None:
     rows = [
         (
             Text(replayed.status.value, STYLES.get(replayed.status, SURPRISE)),
@@ -96,6 +119,9 @@ def _show(console: Console, done: Sequence[Replayed]) -> None:
     console.print(case_table(console, "", columns, rows))
     console.print()
     console.print(_counts(done))
+    if len(done) < files:
+        text = f"Interrupted: {files - len(done)} of {files} cases were not replayed."
+        console.print(Text(text, SURPRISE))
 
 
 def _expected(status: Status) -> Text:
@@ -108,7 +134,7 @@ def _counts(done: Sequence[Replayed]) -> Text:
     surprises = sum(count for status, count in counts.items() if not status.expected)
     ending = f"{surprises} not as expected" if surprises else "all as expected"
     style = SURPRISE if surprises else "bold green"
-    return Text(f"{len(done)} cases: {', '.join(parts)}; ") + Text(ending, style)
+    return Text(f"{counted(len(done), 'case')}: {', '.join(parts)}; ") + Text(ending, style)
 
 
 def _exit_code(done: Sequence[Replayed], problems: Sequence[str]) -> int:

@@ -20,8 +20,10 @@ from gradfuzz.cli.tables import facts, titled
 from gradfuzz.cli.terminal import one_line, plain, terminal, write_json
 from gradfuzz.convergence import Convergence, convergence
 from gradfuzz.corpus import Corpus
+from gradfuzz.crew import sacrifice
 from gradfuzz.errors import CaseFileError, GradfuzzError
 from gradfuzz.expect import Expect, Expectation, expect_as_json
+from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Evidence, Vote
 from gradfuzz.graph import Array, Graph, Leaf
 from gradfuzz.replay import Replayed, Status, replay_one
@@ -33,12 +35,15 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A case as it is saved, and as it is now; `convergence` is an error where it has none."""
+    """A case as it is saved, and as it is now.
+
+    `convergence` is an error where it has none, and None where it cannot be looked at.
+    """
 
     path: Path
     case: Case
     replayed: Replayed
-    convergence: Convergence | GradfuzzError
+    convergence: Convergence | GradfuzzError | None
 
     @property
     def fresh(self) -> Evidence | None:
@@ -55,20 +60,26 @@ def show(path: Path, *, as_json: bool) -> int:
     """
     catalogue = set(all_ops(load_catalogues()))
     case = Corpus(path.parent, catalogue).load(path)
-    replayed = replay_one(path, catalogue)
+    with sacrifice() as ask:
+        replayed = replay_one(path, catalogue, ask)
     shown = Shown(path, case, replayed, _convergence(case, replayed))
     if as_json:
         write_json(_as_json(shown))
     else:
         _show(terminal(), shown)
     if isinstance(shown.convergence, GradfuzzError):
+        shown.convergence.told = as_json
         raise shown.convergence
     return 0
 
 
-def _convergence(case: Case, replayed: Replayed) -> Convergence | GradfuzzError:
+def _convergence(case: Case, replayed: Replayed) -> Convergence | GradfuzzError | None:
+    """Return how differences converge; None for a graph that this process would not survive."""
     if replayed.status is Status.ERROR:
         return CaseFileError(f"{replayed.path}: {message_of(replayed)}")
+    now = replayed.report.finding if replayed.report else None
+    if is_fatal(case.finding.bucket.kind) or (now and is_fatal(now.bucket.kind)):
+        return None
     try:
         finding = case.finding
         return convergence(finding.graph, finding.evidence, finding.bucket)
@@ -261,7 +272,9 @@ def _evidence_as_json(evidence: Evidence | Vote | None) -> dict[str, Any] | None
             for name, value in asdict(evidence).items()}  # fmt: skip
 
 
-def _convergence_as_json(found: Convergence | GradfuzzError) -> dict[str, Any]:
+def _convergence_as_json(found: Convergence | GradfuzzError | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
     if isinstance(found, GradfuzzError):
         return {"error": str(found)}
     names = ("step", "backward", "central", "forward", "difference")

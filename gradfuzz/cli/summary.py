@@ -1,6 +1,7 @@
 """What a campaign came to, for a person and as JSON."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,16 @@ from rich.text import Text
 
 from gradfuzz.cli.tables import case_table, facts, titled
 from gradfuzz.cli.tally import OpTally, Saved, Tally
-from gradfuzz.cli.terminal import one_line
+from gradfuzz.cli.terminal import counted, one_line
 from gradfuzz.durations import format_duration
 from gradfuzz.finding import Bucket
+from gradfuzz.known import Accepted, stale
+from gradfuzz.runfolder import Settings
 
 # So many known buckets, and ops with the largest inconclusive share, are listed.
 ROWS = 10
+# With so many cases of its op, what is known and not seen is named as stale.
+ENOUGH = 1000
 # An op is named as inconclusive from this share on.
 NOTABLE = 0.05
 
@@ -25,17 +30,30 @@ NOTABLE = 0.05
 class Summary:
     """A campaign that is over: its counts, and how it was started and ended.
 
-    `error` is the line of the error that ended it, "" for none.
+    `error` is the line of the error that ended it, "" for none; `accepted` what was known by
+    patterns.
     """
 
     tally: Tally
-    folder: Path
-    seed: int
-    budget: float
-    ops: int
+    settings: Settings
+    run: Path
     seconds: float
-    stopped: bool
+    stopped: bool = False
     error: str = ""
+    accepted: tuple[Accepted, ...] = ()
+
+    @property
+    def stale(self) -> list[Accepted]:
+        """What was accepted and not seen, though its op had cases enough."""
+        ops = self.tally.ops
+        tried = [each for each in self.accepted if _cases(each, ops) >= ENOUGH]
+        return stale(tried, self.tally.hits)
+
+
+def _cases(accepted: Accepted, ops: Mapping[str, OpTally]) -> int:
+    """Return how many cases the ops had that a pattern names."""
+    start = accepted.bucket.partition("*")[0]
+    return sum(op.cases for name, op in ops.items() if start.startswith(name))
 
 
 def show_summary(console: Console, summary: Summary) -> None:
@@ -48,12 +66,17 @@ def show_summary(console: Console, summary: Summary) -> None:
             console.print(table)
     console.print()
     if tally.dropped:
-        count = sum(tally.dropped.values())
-        console.print(f"Dropped, as they did not repeat: {count} disagreements.")
+        count = counted(sum(tally.dropped.values()), "disagreement")
+        console.print(f"Dropped, as they did not repeat: {count}.")
     if tally.failed:
         console.print(
             one_line(f"Rounds that ended early: {', '.join(sorted(tally.failed))}.", "yellow")
         )
+    for accepted in summary.stale:
+        text = f"stale: {accepted.bucket!r} of known.toml ({accepted.sort}) was not seen"
+        console.print(one_line(text, "yellow"), soft_wrap=True)
+    for op, reason in sorted(tally.broken.items()):
+        console.print(one_line(f"please report this: {op}: {reason}", "bold red"))
     _next(console, summary)
 
 
@@ -61,14 +84,18 @@ def _head(summary: Summary) -> Table:
     tally, total = summary.tally, summary.tally.total
     ended = " (stopped early)" if summary.stopped else ""
     speed = total.cases / max(summary.seconds, 1e-9)
+    budget = format_duration(summary.settings.budget)
     rows = {
-        "seed": str(summary.seed),
-        "time": f"{format_duration(summary.seconds)} of {format_duration(summary.budget)}{ended}",
+        "run": str(summary.run),
+        "seed": str(summary.settings.seed),
+        "time": f"{format_duration(summary.seconds)} of {budget}{ended}",
         "cases": f"{total.cases}, {speed:.0f} a second; {total.rejected} more were rejected",
-        "ops": f"{tally.ops_seen} of {summary.ops} seen",
+        "ops": f"{tally.ops_seen} of {len(summary.settings.ops)} seen",
+        "gradients": f"{counted(len(tally.gradients), 'gradient function')} ran",
         "findings": f"{len(tally.new)} new, {len(tally.known_hits)} known",
-        "inconclusive": f"{total.inconclusive} cases, {total.share:.2%}",
+        "inconclusive": f"{counted(total.inconclusive, 'case')}, {total.share:.2%}",
         "oracles": _shares(tally),
+        "deaths": ", ".join(f"{count} {kind}" for kind, count in sorted(tally.deaths.items())),
     }
     return facts({name: Text(row) for name, row in rows.items()})
 
@@ -138,11 +165,13 @@ def _next(console: Console, summary: Summary) -> None:
         console.print("Nothing new.", style="green")
         return
     first = next(iter(new.values())).path
-    folder = shlex.quote(str(summary.folder))
+    folder = shlex.quote(summary.settings.corpus)
     console.print("Next:", style="bold")
     for command, purpose in (
         (f"gradfuzz show {shlex.quote(str(first))}", "look at one finding"),
         (f"gradfuzz replay {folder}", "check all of them again"),
+        (f"gradfuzz report {shlex.quote(str(summary.run))}", "read all of it on one page"),
+        (f"gradfuzz triage {folder}", "say of each new one what it is"),
     ):
         line = one_line(f"  {command}", "cyan") + Text(f"   {purpose}", "dim")
         console.print(line, soft_wrap=True)
@@ -155,12 +184,13 @@ def summary_as_json(summary: Summary) -> dict[str, Any]:
     ops = {name: _op_as_json(tally.ops[name], found_in.count(name))
            for name in sorted({*tally.ops, *found_in})}  # fmt: skip
     return {
-        "seed": summary.seed,
-        "budget": summary.budget,
+        "run": str(summary.run),
+        "seed": summary.settings.seed,
+        "budget": summary.settings.budget,
         "seconds": round(summary.seconds, 3),
         "stopped": summary.stopped,
         "error": summary.error or None,
-        "corpus": str(summary.folder),
+        "corpus": summary.settings.corpus,
         "cases": total.cases,
         "rejected": total.rejected,
         "inconclusive": total.inconclusive,
@@ -168,8 +198,12 @@ def summary_as_json(summary: Summary) -> dict[str, Any]:
         "ops": ops,
         "findings": [_saved_as_json(saved) for _, saved in sorted(tally.new.items())],
         "known": [_hit_as_json(*hit) for hit in tally.known_hits.items()],
+        "stale": [accepted.bucket for accepted in summary.stale],
+        "deaths": dict(sorted(tally.deaths.items())),
+        "gradients": sorted(tally.gradients),
         "dropped": [_hit_as_json(*hit) for hit in sorted(tally.dropped.items())],
         "failed": [{"op": op, "reason": why} for op, why in sorted(tally.failed.items())],
+        "broken": [{"op": op, "reason": why} for op, why in sorted(tally.broken.items())],
     }
 
 

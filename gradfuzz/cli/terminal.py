@@ -50,6 +50,11 @@ def one_line(text: object, style: str = "") -> Text:
     return Text(visible(str(text)), style)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return "1 case", "2 cases"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def write_json(value: Any) -> None:
     """Print one JSON value on stdout, as ASCII."""
     terminal().print_json(data=value, ensure_ascii=True, allow_nan=False)

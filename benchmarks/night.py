@@ -1,0 +1,123 @@
+"""A long campaign, watched from outside: its speed, the memory of each process, what is left over.
+
+    .venv/bin/python benchmarks/night.py [--budget TIME] [--workers N] [--seed N] [--corpus DIR]
+
+Runs `gradfuzz fuzz` over the whole catalogue on a copy of the corpus, and prints for each tenth of
+the time how many cases a second there were and the most memory that each sort of process held; at
+the end the zombies that were seen, the exit code, and each new finding.  Over a night, the last
+tenth should be within 10 % of the first, and no process should grow without bound.
+
+Exit codes: those of the campaign.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from gradfuzz.durations import parse_budget
+
+LOOK_EVERY = 1.0
+MIB = 2**20
+
+
+@dataclass
+class Watch:
+    """What was seen of a campaign: the most memory by sort of process, in bytes, and zombies."""
+
+    campaign: psutil.Process
+    memory: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    zombies: int = 0
+
+    def look(self) -> None:
+        """Look at each of its processes once."""
+        try:
+            self._note("campaign", self.campaign)
+            for child in self.campaign.children():
+                is_server = "forkserver" in " ".join(child.cmdline())
+                self._note("fork server" if is_server else "other", child)
+                for worker in child.children():
+                    self._note("worker", worker)
+        except psutil.Error:
+            return
+
+    def _note(self, sort: str, process: psutil.Process) -> None:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            self.zombies += 1
+            return
+        self.memory[sort] = max(self.memory[sort], process.memory_info().rss)
+
+    def take(self) -> str:
+        """Return the most memory by sort of process since this was last asked."""
+        text = ", ".join(
+            f"{sort} {held / MIB:.0f} MiB" for sort, held in sorted(self.memory.items())
+        )
+        self.memory.clear()
+        return text
+
+
+def status(run: Path) -> dict[str, Any]:
+    """Return the status of a campaign, empty before there is one."""
+    try:
+        found: dict[str, Any] = json.loads((run / "status.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def watch(campaign: subprocess.Popen[bytes], run: Path, budget: float) -> int:
+    """Watch a campaign to its end, print what is seen, and return how many zombies there were."""
+    seen = Watch(psutil.Process(campaign.pid))
+    tenth, cases, since = 1, 0, 0.0
+    while campaign.poll() is None:
+        time.sleep(LOOK_EVERY)
+        seen.look()
+        now = status(run)
+        if now.get("seconds", 0.0) >= tenth * budget / 10:
+            rate = (now["cases"] - cases) / (now["seconds"] - since)
+            print(f"{tenth:>2}/10  {rate:7.1f} cases/s  {now['deaths']:>4} deaths  "
+                  f"{seen.take()}", flush=True)  # fmt: skip
+            tenth, cases, since = tenth + 1, now["cases"], now["seconds"]
+    return seen.zombies
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add("--budget", type=parse_budget, default=7200.0, metavar="TIME", help="how long (2h)")
+    add("--workers", default="auto", metavar="N", help="processes (one on each core)")
+    add("--seed", default="1", metavar="N", help="start the random choices here (1)")
+    add("--corpus", type=Path, default=Path("corpus"), metavar="DIR", help="what is known (corpus)")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run, print, and return the exit code of the campaign."""
+    chosen = options()
+    folder = Path(tempfile.mkdtemp(prefix="night-"))
+    shutil.copytree(chosen.corpus, folder / "corpus")
+    command = [
+        sys.executable, "-m", "gradfuzz", "fuzz", "--quiet", "--budget", str(chosen.budget),
+        "--workers", chosen.workers, "--seed", chosen.seed,
+        "--corpus", str(folder / "corpus"), "--run", str(folder / "run"),
+    ]  # fmt: skip
+    print(f"{chosen.budget:.0f} s, corpus and run in {folder}", flush=True)
+    campaign = subprocess.Popen(command, stdout=(folder / "summary.txt").open("wb"))
+    zombies = watch(campaign, folder / "run", chosen.budget)
+    print(f"zombies seen: {zombies}; exit code {campaign.returncode}")
+    print((folder / "summary.txt").read_text())
+    return campaign.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
