@@ -229,10 +229,12 @@ class Campaign:
         untold = isinstance(answer, Report) and answer.verdict is Verdict.INCONCLUSIVE
         if untold or (again is not None and again.bucket == bucket):
             pending.finding = again or pending.finding
-            # What all paths say may be too much for a process, and is then left out.
-            polled = yield Poll(pending.finding)
-            pending.finding = polled if isinstance(polled, Finding) else pending.finding
             self._settle(bucket, pending)
+            # What every path says of it takes long, and may be too much for a process.
+            polled = yield Poll(pending.finding)
+            if isinstance(polled, Finding):
+                pending.finding = polled
+                self.storage.annotate(pending)
         else:
             yield from self._set_apart(bucket, pending)
 

@@ -139,6 +139,11 @@ class Corpus:
             self.remove(old)
         return path
 
+    def rewrite(self, path: Path, case: Case) -> None:
+        """Write a case to a file that has it, with more in it.  Raises as `save` does."""
+        with _writing(self.path):
+            write_whole(path, dumps(case))
+
     def remove(self, path: Path) -> None:
         """Remove a case file, if it is still there."""
         with _writing(self.path):

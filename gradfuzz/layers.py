@@ -36,7 +36,7 @@ def _signature(layer_class: Any) -> Signature:
         if name != "self" and parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
     }
     weights = Parameter("weights", Parameter.KEYWORD_ONLY, default=())
-    return Signature((taken | {"weights": weights}).values())
+    return Signature(list((taken | {"weights": weights}).values()))
 
 
 def _call(layer_class: Any, *, weights: Sequence[Any] = (), **args: Any) -> Any:

@@ -91,6 +91,10 @@ class Storage:
         """Save a finding in the place of what was first saved of it."""
         self._do(lambda: self._save(pending, shrunk=True))
 
+    def annotate(self, pending: Pending) -> None:
+        """Save a finding that is saved once more, with more said of it."""
+        self._do(lambda: self._annotate(pending))
+
     def remove(self, pending: Pending) -> None:
         """Remove what was saved of a finding."""
         self._do(lambda: self._remove(pending))
@@ -139,6 +143,11 @@ class Storage:
     def _save_unless_held(self, pending: Pending) -> None:
         if not self.corpus.holds(pending.case):
             self._save(pending, shrunk=False)
+
+    def _annotate(self, pending: Pending) -> None:
+        if pending.path is not None:
+            with suppress(CaseFileError):
+                self.corpus.rewrite(pending.path, pending.case)
 
     def _save_apart(self, apart: Corpus, case: Case) -> None:
         apart.save(case)

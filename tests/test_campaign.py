@@ -12,6 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from gradfuzz import corpus as corpus_module
+from gradfuzz import schedule
 from gradfuzz.campaign import Campaign
 from gradfuzz.casefile import dumps
 from gradfuzz.clock import Clock
@@ -135,10 +136,10 @@ def campaign_on(
 ) -> Campaign:
     """Return a campaign in this process, where gradients can be planted."""
     shares = Shares(weights or {"numeric": 1.0})
-    schedule = Schedule(sorted(ops), budget, seed, unseen=set(ops), oracles=len(shares.weights))
+    turns = Schedule(sorted(ops), budget, seed, unseen=set(ops), oracles=len(shares.weights))
     storage = Storage(corpus, listen)
     crew = Alone(ops, clock, careful)
-    return Campaign(schedule, storage, budget, listen, crew, clock, set(known), shares=shares)
+    return Campaign(turns, storage, budget, listen, crew, clock, set(known), shares=shares)
 
 
 def of_type(events: list[Event], kind: type[Found]) -> list[Found]:
@@ -476,7 +477,11 @@ def test_a_case_that_guards_against_a_return_is_never_replaced(corpus: Corpus) -
 # Oracles.
 
 
-def test_time_is_shared_among_oracles_by_weight(corpus: Corpus) -> None:
+def test_time_is_shared_among_oracles_by_weight(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Rounds enough to share out.
+    monkeypatch.setattr(schedule, "LONGEST_ROUND", 0.5)
     ended = of_type(
         run(corpus, SMOOTH, budget=20, weights={"numeric": 3, "effects": 1}), RoundEnded
     )

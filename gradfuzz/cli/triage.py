@@ -8,11 +8,11 @@ from textwrap import indent
 from rich.console import Console
 from rich.prompt import Prompt
 
-from gradfuzz.casefile import Case, dumps
+from gradfuzz.casefile import Case
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.cli.terminal import counted, one_line, plain, terminal, visible
-from gradfuzz.corpus import Corpus, find_case_files, write_whole
-from gradfuzz.errors import StorageError, UsageError
+from gradfuzz.corpus import Corpus, find_case_files
+from gradfuzz.errors import UsageError
 from gradfuzz.expect import Expect
 from gradfuzz.known import SORTS, Accepted, accept, read_accepted, require_until
 from gradfuzz.runtime import tf
@@ -94,7 +94,4 @@ def _keep(file: Path, case: Case, answer: Given) -> None:
     bucket = str(case.finding.bucket)
     accept(file.parent, Accepted(bucket, answer.sort, answer.link, answer.note, answer.until))
     told = replace(case, link=answer.link, note=answer.note)
-    try:
-        write_whole(file, dumps(told))
-    except OSError as error:
-        raise StorageError(f"{file}: not written ({error.strerror}), should be writable") from error
+    Corpus(file.parent).rewrite(file, told)
