@@ -2,8 +2,10 @@
 
 from gradfuzz.strategies.catalogue import (
     complexes,
+    declared,
     elementwise,
     gathers,
+    handles,
     image,
     linalg,
     moves,
@@ -29,6 +31,8 @@ CATALOGUE = Catalogue(
         *nn.OPS,
         *image.OPS,
         *complexes.OPS,
+        *handles.OPS,
+        *declared.OPS,
     ),
     EXCLUDED,
 )
