@@ -176,6 +176,15 @@ def test_what_was_taken_once_is_refused(name: str) -> None:
         function(name)(**REFUSED[name])
 
 
+@pytest.mark.parametrize("name", group(excluded.INTEGERS))
+def test_what_has_no_outputs_but_integers_has_no_gradient(name: str) -> None:
+    allowed = {tf.int32, tf.int64, tf.int16, tf.uint16, tf.bool}
+    [output] = op_def_registry.get(name).output_arg
+    attrs = {attr.name: attr.allowed_values.list.type for attr in op_def_registry.get(name).attr}
+    dtypes = attrs[output.type_attr] if output.type_attr else [output.type]
+    assert set(map(tf.as_dtype, dtypes)) <= allowed
+
+
 @pytest.mark.parametrize("name", ["TensorArray", "TensorArrayV2"])
 def test_no_op_makes_the_former_handles(name: str) -> None:
     with tf.Graph().as_default(), pytest.raises(NotImplementedError, match="has been removed"):

@@ -32,7 +32,7 @@ LAYERS = (
     {"check", "functions"},
     {"events"},
     {"round", "replay"},
-    {"campaign", "repro", "given"},
+    {"campaign", "gradient_lines", "measure", "repro", "given"},
     {"durations"},
     {"report"},
     {"cli", "pytest_plugin"},

@@ -12,7 +12,7 @@ REFERENCE = "reads a reference (a mutable tensor of TensorFlow 1), which eager e
 FORMER = "is refused since an early GraphDef version, or by the signature of its own kernels"
 FORMER_HANDLE = "reads a handle of TensorArray or TensorArrayV2, which are long since refused"
 BY_DESIGN = "raises by design where it is differentiated, or outside of its debugger"
-INTEGERS = "has integer outputs only, and None for its gradient"
+INTEGERS = "has no outputs but integers or booleans, and None for its gradient"
 
 _GROUPS: Mapping[str, str] = {
     NO_KERNEL: """
@@ -34,7 +34,7 @@ _GROUPS: Mapping[str, str] = {
         TensorArraySplit TensorArraySplitV2 TensorArrayWrite TensorArrayWriteV2
     """,
     BY_DESIGN: "DebugGradientIdentity PreventGradient",
-    INTEGERS: "ArgMax ArgMin",
+    INTEGERS: "ArgMax ArgMin LoopCond",
 }
 
 EXCLUDED: Mapping[str, str] = {op: why for why, ops in _GROUPS.items() for op in ops.split()}

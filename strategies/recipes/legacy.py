@@ -181,8 +181,6 @@ RECIPES = {
     "recipe.TensorArraySplitV3": Recipe(
         split, "TensorArraySplitV3 TensorArrayConcatV3", reverse_only=True
     ),
-    "recipe.Enter": Recipe(
-        loop, "Enter Exit LoopCond Merge NextIteration Switch", reverse_only=True
-    ),
+    "recipe.Enter": Recipe(loop, "Enter Exit Merge NextIteration Switch", reverse_only=True),
     "recipe.Switch": Recipe(cond, "Switch Merge", reverse_only=True),
 }

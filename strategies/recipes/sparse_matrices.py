@@ -137,10 +137,10 @@ RECIPES = {
     "recipe.SparseMatrixMatMul": Recipe(
         mat_mul, "SparseTensorToCSRSparseMatrix SparseMatrixMatMul"
     ),
+    # In eager mode the gradient of the product raises, and that of what it reads never runs.
     "recipe.SparseMatrixSparseMatMul": Recipe(
-        sparse_mat_mul, f"{_TO_DENSE} SparseMatrixSparseMatMul"
+        sparse_mat_mul, "CSRSparseMatrixToDense SparseMatrixSparseMatMul"
     ),
-    # In eager mode the gradient raises before it does anything.
     "recipe.traced.SparseMatrixSparseMatMul": Recipe(
         traced_sparse_mat_mul, f"{_TO_DENSE} SparseMatrixSparseMatMul"
     ),
