@@ -2,8 +2,10 @@
 
 from gradfuzz.strategies.catalogue import (
     complexes,
+    declared,
     elementwise,
     gathers,
+    handles,
     image,
     keras_functions,
     keras_layers,
@@ -41,6 +43,8 @@ CATALOGUE = Catalogue(
         *public_numpy.OPS,
         *keras_functions.OPS,
         *keras_layers.OPS,
+        *handles.OPS,
+        *declared.OPS,
     ),
     EXCLUDED,
 )
