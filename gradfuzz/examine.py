@@ -85,12 +85,15 @@ def _ask(oracle: str, subject: Subject, at: Place | None) -> Outcome:
     return ORACLES[oracle](subject, at=at)
 
 
-def votes(subject: Subject) -> dict[str, Outcome]:
-    """Return what each oracle says of a subject as a whole, its gradient taken twice.
+def votes(subject: Subject, oracles: Sequence[str] = (numeric.NAME,)) -> dict[str, Outcome]:
+    """Return what each of `oracles` says of a subject as a whole, its gradient taken twice.
 
     Where the gradient has no right form, there is nothing that the others could compare.
     """
     found = {always.NAME: always.examine(subject, repeat=True)}
-    if found[always.NAME] is not AGREED:
-        return found | {numeric.NAME: inconclusive("not asked: there is no gradient to compare")}
-    return found | {numeric.NAME: numeric.examine(subject)}
+    for name in oracles:
+        if found[always.NAME] is not AGREED:
+            found[name] = inconclusive("not asked: there is no gradient to compare")
+        else:
+            found[name] = _ask(name, subject, None)
+    return found
