@@ -1,4 +1,4 @@
-"""Derivatives of a graph as functions of its leaves, to be differentiated again.
+"""Derivatives of a graph, or a function, as functions of its leaves, to be differentiated again.
 
 So second order needs nothing of its own: it is the first order of these.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from gradfuzz.errors import ForwardError
-from gradfuzz.evaluate import Computation, Feed, Outputs, Tensor
+from gradfuzz.evaluate import Feed, Outputs, Program, Runnable, Tensor
 from gradfuzz.graph import Array, Graph
 from gradfuzz.noise import Noise
 from gradfuzz.realview import from_real_view
@@ -19,7 +19,7 @@ from gradfuzz.runtime import constant, tf
 class Derived:
     """What a derivative of `program` has in common with it: its leaves."""
 
-    program: Computation
+    program: Runnable
 
     @property
     def reference(self) -> Self:
@@ -28,6 +28,7 @@ class Derived:
 
     @property
     def graph(self) -> Graph:
+        assert isinstance(self.program, Program | Derived)
         return self.program.graph
 
     @property

@@ -155,6 +155,13 @@ class Runnable(Protocol):
     def outputs(self, values: Sequence[Outputs]) -> Sequence[Tensor]:
         """Return the outputs among all tensors."""
 
+    @property
+    def noise(self) -> Noise | None:
+        """The noise that moves every tensor, if any does."""
+
+    def noisy(self, noise: Noise) -> "Runnable":
+        """Return the same with every tensor that is in sight moved by a few rounding units."""
+
 
 class Computation(Runnable, Protocol):
     """What comes of a graph: itself, or a derivative of it (`derived`)."""
@@ -166,13 +173,6 @@ class Computation(Runnable, Protocol):
     @property
     def graph(self) -> Graph:
         """The graph it comes from."""
-
-    @property
-    def noise(self) -> Noise | None:
-        """The noise that moves every tensor, if any does."""
-
-    def noisy(self, noise: Noise) -> "Computation":
-        """Return the same with every tensor moved by a few rounding units."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def examine(
     if found.outcome is not AGREED:
         return found
     for name in oracles:
-        outcome = _ask(name, graph, subject, at)
+        outcome = _ask(name, subject, at, graph)
         if outcome.fault is not None:
             return Examination(name, outcome)
         if found.outcome is AGREED:
@@ -79,21 +79,30 @@ def examine(
     return found
 
 
-def _ask(oracle: str, graph: Graph, subject: Subject, at: Place | None) -> Outcome:
+def _ask(
+    oracle: str, subject: Subject, at: Place | None = None, graph: Graph | None = None
+) -> Outcome:
     if subject.has_variables and oracle != numeric.NAME:
         # A handle has no tangent, and is no argument of a function.
         return gap("of a variable there is the gradient in reverse mode alone")
-    if oracle != numeric.NAME and any(is_reverse_only(call.op) for _, call in graph.calls):
+    if oracle != numeric.NAME and graph and _is_reverse_only(graph):
         return gap("a recipe of TensorFlow 1 has a gradient in reverse mode alone")
     return ORACLES[oracle](subject, at=at)
 
 
-def votes(subject: Subject) -> dict[str, Outcome]:
-    """Return what each oracle says of a subject as a whole, its gradient taken twice.
+def _is_reverse_only(graph: Graph) -> bool:
+    return any(is_reverse_only(call.op) for _, call in graph.calls)
+
+
+def votes(subject: Subject, oracles: Sequence[str] = (numeric.NAME,)) -> dict[str, Outcome]:
+    """Return what each of `oracles` says of a subject as a whole, its gradient taken twice.
 
     Where the gradient has no right form, there is nothing that the others could compare.
     """
     found = {always.NAME: always.examine(subject, repeat=True)}
-    if found[always.NAME] is not AGREED:
-        return found | {numeric.NAME: inconclusive("not asked: there is no gradient to compare")}
-    return found | {numeric.NAME: numeric.examine(subject)}
+    for name in oracles:
+        if found[always.NAME] is not AGREED:
+            found[name] = inconclusive("not asked: there is no gradient to compare")
+        else:
+            found[name] = _ask(name, subject)
+    return found

@@ -138,6 +138,14 @@ class Subject:
         )
 
     @property
+    def has_graph(self) -> bool:
+        """Whether this is a graph, or a derivative of one, rather than a function of the user's."""
+        program = self.program
+        while isinstance(program, Derived):
+            program = program.program
+        return isinstance(program, Program)
+
+    @property
     def computation(self) -> Computation:
         """The program, which is that of a graph or a derivative of one."""
         assert isinstance(self.program, Program | Derived)
@@ -145,8 +153,9 @@ class Subject:
 
     @property
     def has_variables(self) -> bool:
-        """Whether a leaf is a variable, which is known by its handle alone."""
-        return any(source.dtype == tf.resource for source in self.linearisation.sources)
+        """Whether a leaf is a variable, which may be known by its handle alone."""
+        sources = self.linearisation.sources
+        return any(isinstance(s, tf.Variable) or s.dtype == tf.resource for s in sources)
 
     @property
     def has_complex(self) -> bool:

@@ -55,7 +55,6 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     cls=Commands,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -455,3 +454,16 @@ def report_command(
     with loading():
         from gradfuzz.cli.report import report
     raise typer.Exit(report(run, output))
+
+
+@app.command("doctor")
+def doctor_command(*, ops_from: OpsFrom, json: Json = False) -> None:
+    """Say what is installed, how it is set up, and what could go wrong.
+
+    Exit codes: 0 all is good, 1 something could go wrong, 2 something does not work.
+
+    Example: [bold]gradfuzz doctor[/bold]
+    """
+    with loading():
+        from gradfuzz.cli.doctor import doctor
+    raise typer.Exit(doctor(as_json=json))

@@ -14,12 +14,15 @@ ADVICE = {
     "unrepeatable": "look for memory that is never written, or for random numbers in the gradient",
     "raises": "call tape.gradient under a debugger: the gradient function raises",
 }
+OTHER = (
+    "compare the two ways that differ on a smaller function: one of them is TensorFlow's to mend"
+)
 KINK = "any value between the slopes of the two sides would do here"
 NEARBY = "at a point nearby the gradient is right: the fault is in the special case at this value"
 
 
 def advice(kind: str, *, kink: bool, right_nearby: bool) -> str:
     """Return what to do, one line each."""
-    general = ADVICE.get(kind) or ADVICE[kind.partition("-")[0]]
+    general = ADVICE.get(kind) or ADVICE.get(kind.partition("-")[0], OTHER)
     parts = [KINK] * kink + [NEARBY] * right_nearby + [general]
     return "\n".join(parts)

@@ -1,34 +1,22 @@
 """`check_gradients` and `assert_gradients`: any callable, by the oracles that judge graphs."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
-from gradfuzz.analytic import GradientError
-from gradfuzz.errors import ForwardError, SlowError
-from gradfuzz.examine import votes
-from gradfuzz.finding import Outcome, Verdict, inconclusive
-from gradfuzz.functions.advice import advice
-from gradfuzz.functions.function import Function, output_place
-from gradfuzz.functions.inputs import subscripted
-from gradfuzz.functions.jacobian import Jacobian, jacobians
-from gradfuzz.functions.prepare import Prepared, prepare
-from gradfuzz.functions.report import GradientReport, InputReport
-from gradfuzz.graph import Array
-from gradfuzz.numeric.line import regular
-from gradfuzz.numeric.screen import scale_of
-from gradfuzz.subject import Subject
+from gradfuzz.errors import FunctionError
+from gradfuzz.examine import ORACLES
+from gradfuzz.finding import Verdict
+from gradfuzz.functions.prepare import prepare
+from gradfuzz.functions.question import Question
+from gradfuzz.functions.report import GradientReport
 
 # A function of the user's may be a whole model: so many milliseconds of CPU for one check.
 DEADLINE = 60_000.0
-# A point is near where each element is moved by this part of itself.
-NEARBY = 2.0**-6
-
-Outcomes = Mapping[str, Outcome]
 
 
 class WrongGradientError(AssertionError):
@@ -47,6 +35,7 @@ def check_gradients(
     jacobian: bool = False,
     nondet_tol: float = 0.0,
     deadline: float | timedelta | None = DEADLINE,
+    oracles: Sequence[str] = ("numeric",),
 ) -> GradientReport:
     """Return whether the gradients of `function` are right at `inputs`.
 
@@ -60,11 +49,20 @@ def check_gradients(
     `gradcheck`, two calls may differ by `nondet_tol`; as in Hypothesis, `deadline` is in
     milliseconds or a `timedelta`, None for none (here of CPU time, for each input).
 
+    `oracles` are asked in turn: `numeric` compares with differences, `forward` with forward mode
+    (PyTorch's `check_forward_ad`), `batched` with a vectorised Jacobian (`check_batched_grad`),
+    `second` the second derivatives (`gradgradcheck`), `compiled` with `tf.function` and XLA.
+
     Raises `FunctionError`, which names the argument at fault, where there is nothing to check.
     """
+    for name in oracles:
+        if name not in ORACLES:
+            wanted = ", ".join(ORACLES)
+            raise FunctionError(f"oracles: {name!r}, should be some of {wanted}")
     with kept_values([*variables, *getattr(function, "variables", ())]):
         prepared = prepare(function, inputs, variables, nondet_tol)
-        return _report(prepared, _seconds(deadline), jacobian=jacobian)
+        question = Question(prepared, _seconds(deadline), tuple(oracles))
+        return question.report(jacobian=jacobian)
 
 
 def assert_gradients(
@@ -96,79 +94,3 @@ def _seconds(deadline: float | timedelta | None) -> float:
     if deadline is None:
         return math.inf
     return deadline.total_seconds() if isinstance(deadline, timedelta) else deadline / 1000
-
-
-def _report(prepared: Prepared, seconds: float, *, jacobian: bool) -> GradientReport:
-    function = prepared.function
-    whole = _votes(function, prepared.name, seconds)
-    whole = {**whole, **_undefined(prepared.outputs)}
-    inputs = [_input(prepared, number, whole, seconds) for number in function.moved]
-    verdict = verdict_of([each.verdict for each in inputs] + [v.verdict for v in whole.values()])
-    found = _jacobians(prepared, seconds) if jacobian else []
-    if any(each.disagree.any() for each in found):
-        verdict = Verdict.DISAGREE
-    return GradientReport(prepared.name, verdict, inputs, whole, prepared.precision, found)
-
-
-def verdict_of(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return DISAGREE if any disagrees, else INCONCLUSIVE if any cannot say, else AGREE."""
-    worst_first = (Verdict.DISAGREE, Verdict.INCONCLUSIVE)
-    return next((each for each in worst_first if each in verdicts), Verdict.AGREE)
-
-
-def _votes(function: Function, name: str, seconds: float) -> Outcomes:
-    try:
-        return votes(Subject.at(function, function.primals, name, seconds))
-    except SlowError as error:
-        return {"deadline": inconclusive(str(error))}
-
-
-def _undefined(outputs: Sequence[tuple[str, Array]]) -> Outcomes:
-    """Return that nothing can be said of an output that is no number, if there is one."""
-    for name, value in outputs:
-        for position in np.flatnonzero(~regular(value.astype(np.float64))).tolist():
-            place = subscripted(name, np.unravel_index(position, value.shape))
-            found = f"{place} is {value.flat[position]}, which has no derivative"
-            return {"domain": inconclusive(found)}
-    return {}
-
-
-def _jacobians(prepared: Prepared, seconds: float) -> Sequence[Jacobian]:
-    function = prepared.function
-    subject = Subject.at(function, function.primals, prepared.name, seconds)
-    try:
-        return jacobians(subject, [each.name for each in function.inputs])
-    except (GradientError, SlowError):
-        # There are none; the oracles have said why.
-        return []
-
-
-def _input(prepared: Prepared, number: int, whole: Outcomes, seconds: float) -> InputReport:
-    """Return what came of one input, which is looked at by itself where the whole is not right."""
-    function, each = prepared.function, prepared.function.inputs[number]
-    alone = whole
-    if verdict_of([vote.verdict for vote in whole.values()]) is not Verdict.AGREE:
-        alone = _votes(function.only(number), prepared.name, seconds)
-    verdict = verdict_of([vote.verdict for vote in alone.values()])
-    shape, dtype = each.value.shape, each.value.dtype.name
-    fault = next((vote.fault for vote in alone.values() if vote.fault), None)
-    if fault is None:
-        reason = next((vote.reason for vote in alone.values() if vote.reason), "")
-        return InputReport(each.name, shape, dtype, verdict, reason=reason)
-    evidence = fault.evidence
-    element = "" if evidence.element is None else each.place(evidence.element)
-    output = "" if evidence.output is None else output_place(prepared.outputs, evidence.output)
-    near = _is_right_nearby(function.only(number), prepared.name, seconds)
-    todo = advice(fault.kind, kink=evidence.kink, right_nearby=near)
-    return InputReport(each.name, shape, dtype, verdict, fault, "", element, output, todo)
-
-
-def _is_right_nearby(function: Function, name: str, seconds: float) -> bool:
-    """Return whether the gradient is right where every element is a little larger."""
-    [primal] = function.primals
-    moved = (primal + NEARBY * scale_of(primal)).astype(primal.dtype)
-    try:
-        found = votes(Subject.at(function, [moved], name, seconds))
-    except (ForwardError, SlowError):
-        return False
-    return verdict_of([vote.verdict for vote in found.values()]) is Verdict.AGREE

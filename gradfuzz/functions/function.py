@@ -10,6 +10,7 @@ from gradfuzz.errors import ForwardError, FunctionError
 from gradfuzz.evaluate import Feed, Outputs, Tensor, feed, first_line
 from gradfuzz.functions.inputs import Arguments, Input, described, subscripted
 from gradfuzz.graph import Array
+from gradfuzz.noise import Noise
 from gradfuzz.runtime import nest, tf
 
 
@@ -18,7 +19,8 @@ class Function:
     """A callable, its arguments, and which of their parts are differentiated.
 
     `moved` are the numbers of the inputs that are primals; the others keep their value.
-    `epsilon` is the rounding unit of the least precise tensor inside.
+    `epsilon` is the rounding unit of the least precise tensor inside.  Of its tensors only the
+    moved inputs are in sight, to have `noise`.
     """
 
     call: Callable[..., Any]
@@ -28,6 +30,7 @@ class Function:
     epsilon: float = 2.0**-52
     # Its ops were all seen when `epsilon` was found out.
     is_composed: bool = False
+    noise: Noise | None = None
 
     @classmethod
     def of(
@@ -72,6 +75,9 @@ class Function:
             raise ForwardError(f"{type(raised).__name__}: {first_line(raised)}") from raised
         return found
 
+    def noisy(self, noise: Noise) -> "Function":
+        return replace(self, noise=noise)
+
     def run_all(self, sources: Sequence[Tensor]) -> list[Outputs]:
         return [tuple(self.run(sources))]
 
@@ -88,6 +94,9 @@ class Function:
 
     def raw(self, sources: Sequence[Tensor]) -> Any:
         """Return what the function returns, whatever that is.  Raises what it raises."""
+        if self.noise is not None:
+            moved = self.noise.on([(source,) for source in sources])
+            sources = [source for (source,) in moved]
         given = dict(zip(self.moved, sources, strict=True))
         flat = list(self.arguments.flat)
         for number, each in enumerate(self.inputs):

@@ -11,6 +11,7 @@ from gradfuzz.evaluate import Feed, Outputs, Tensor, first_line
 from gradfuzz.functions.check import DEADLINE
 from gradfuzz.functions.compute import Jacobians, measure
 from gradfuzz.graph import Array
+from gradfuzz.noise import Noise
 from gradfuzz.realview import from_real_view, real_view
 from gradfuzz.rounding import UNITS
 from gradfuzz.runtime import constant, tf
@@ -77,6 +78,15 @@ class SessionFunction:
             return [constant(real_view(np.asarray(self.session.run(self.y, self.fed(sources)))))]
         except tf.errors.OpError as error:
             raise ForwardError(f"y: {first_line(error)}") from error
+
+    @property
+    def noise(self) -> Noise | None:
+        return None
+
+    def noisy(self, noise: Noise) -> "SessionFunction":
+        # Only differences are asked of a session, and they have no need of it.
+        del noise
+        return self
 
     def run_all(self, sources: Sequence[Tensor]) -> list[Outputs]:
         return [tuple(self.run(sources))]

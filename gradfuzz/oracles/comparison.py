@@ -181,7 +181,7 @@ class Entry:
         """Return how far noise moves what a way answers; not at all where it is compiled."""
 
         def measure(noise: Noise) -> Array:
-            subject = self._subject.derived(self._subject.computation.noisy(noise))
+            subject = self._subject.derived(self._subject.program.noisy(noise))
             try:
                 return np.array(way.at(subject)(self._tangents, self._weights).value)
             except GradientError as error:

@@ -31,4 +31,4 @@ def compare_outputs(subject: Subject, found: Array, path: str, name: str) -> Out
 
 
 def _under(noise: Noise, subject: Subject) -> Array:
-    return subject.derived(subject.computation.noisy(noise)).outputs
+    return subject.derived(subject.program.noisy(noise)).outputs

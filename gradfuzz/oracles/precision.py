@@ -16,7 +16,7 @@ from gradfuzz.derived import GradientOf
 from gradfuzz.errors import ForwardError
 from gradfuzz.evaluate import Program, feed
 from gradfuzz.exact import Exact, derivative, exact_functions
-from gradfuzz.finding import AGREED, Evidence, Fault, Outcome, faulty, inconclusive
+from gradfuzz.finding import AGREED, Evidence, Fault, Outcome, faulty, gap, inconclusive
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
 from gradfuzz.oracles import numeric, second
 from gradfuzz.oracles.comparison import Comparison
@@ -58,6 +58,8 @@ NARROW = {"float64": "float32", "complex128": "complex64"}
 
 def examine(subject: Subject, *, at: Place | None = None) -> Outcome:
     """Compare elementwise calls with exact derivatives, or else float32 with float64."""
+    if not subject.has_graph:
+        return gap("only of the ops of a graph are there exact derivatives")
     graph = subject.computation.graph
     calls = [(i, call) for i, call in graph.calls if _is_exact(subject, call)]
     for index, call in calls:

@@ -65,13 +65,13 @@ def gradient_of(subject: Subject) -> Subject:
         )
     weights = subject.linearisation.split(subject.weights)
     return subject.derived(
-        GradientOf(subject.computation, weights, subject.linearisation.split(curvature))
+        GradientOf(subject.program, weights, subject.linearisation.split(curvature))
     )
 
 
 def tangent_of(subject: Subject) -> Subject:
     """Return the JVP along the subject's tangents, to be differentiated."""
-    return subject.derived(TangentOf(subject.computation, subject.tangents))
+    return subject.derived(TangentOf(subject.program, subject.tangents))
 
 
 def _questions(

@@ -11,7 +11,6 @@ from gradfuzz.convergence import Convergence, convergence
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.durations import format_duration
 from gradfuzz.errors import CaseFileError, GradfuzzError, StorageError
-from gradfuzz.examine import votes
 from gradfuzz.expect import Expect
 from gradfuzz.graph import format_array
 from gradfuzz.guard import require_small
@@ -20,7 +19,7 @@ from gradfuzz.report.chart import Series, line_chart
 from gradfuzz.report.drawing import draw
 from gradfuzz.report.runlog import OpCounts, RunLog, is_run, read_run
 from gradfuzz.runtime import environment, tf
-from gradfuzz.subject import Subject
+from gradfuzz.vote import vote
 
 # A case of these kinds is not run for a report: it would take the report with it.
 CRASHING = ("dies", "hangs", "memory")
@@ -30,7 +29,7 @@ NOTABLE = 0.02
 
 @dataclass(frozen=True)
 class FindingView:
-    """One finding.  `votes` is what each oracle says of it now."""
+    """One finding.  `votes` is what each path to the derivative says of it now."""
 
     op: str
     input: str
@@ -160,13 +159,13 @@ def _finding(file: Path, case: Case) -> FindingView:
 
 
 def _now(case: Case) -> tuple[dict[str, str], str, str]:
-    """Return what each oracle says of a case now, and how the numeric derivative converges."""
+    """Return what each path says of a case now, and how the numeric derivative converges."""
     graph = case.finding.graph
     if case.finding.bucket.kind.startswith(CRASHING):
         return {"not run": "it would take this report with it"}, "", ""
     try:
         require_small(graph)
-        said = {name: vote.verdict.value for name, vote in votes(Subject.of(graph)).items()}
+        said = {each.path: str(each) for each in vote(case.finding)}
         found = convergence(graph, case.finding.evidence)
     except GradfuzzError as error:
         return {"not run": str(error)}, "", ""

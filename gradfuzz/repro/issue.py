@@ -1,15 +1,14 @@
 """A case as the text of an issue, in Markdown, ready to be filed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gradfuzz.casefile import Case
 from gradfuzz.convergence import Convergence, convergence
-from gradfuzz.examine import votes
-from gradfuzz.finding import Outcome
+from gradfuzz.finding import Vote
 from gradfuzz.replay import Replayed, Status
 from gradfuzz.repro.script import expected, script, title
 from gradfuzz.runtime import environment
-from gradfuzz.subject import Subject
+from gradfuzz.vote import vote
 
 
 def issue(case: Case, replayed: Replayed) -> str:
@@ -27,7 +26,7 @@ def issue(case: Case, replayed: Replayed) -> str:
         f"## Expected\n\n{_expected(case)}",
         f"## Observed\n\n{replayed.message}",
         f"## Evidence\n\n{_evidence(convergence(graph, evidence), kink=evidence.kink)}",
-        "What each way to the derivative says:\n\n" + "\n".join(_votes(votes(Subject.of(graph)))),
+        "What each way to the derivative says:\n\n" + "\n".join(_votes(vote(case.finding))),
         "## Versions\n\n" + "\n".join(f"- {k} {v}" for k, v in environment().items()),
     ]
     if case.note:
@@ -62,7 +61,6 @@ def _evidence(found: Convergence, *, kink: bool) -> str:
     return f"{head} Difference quotients of {found.place}:\n\n" + "\n".join(table)
 
 
-def _votes(said: dict[str, Outcome]) -> Iterator[str]:
-    for name, outcome in said.items():
-        why = outcome.fault.evidence.message if outcome.fault else outcome.reason
-        yield f"- {name}: {outcome.verdict.value}" + (f" ({why})" if why else "")
+def _votes(said: Sequence[Vote]) -> Iterator[str]:
+    for each in said:
+        yield f"- {each.path}: {each}"

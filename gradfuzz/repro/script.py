@@ -10,20 +10,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradfuzz.casefile import Case
+from gradfuzz.derived import GradientOf, TangentOf
 from gradfuzz.errors import CaseFileError
 from gradfuzz.evaluate import Outputs, Program, feed
-from gradfuzz.finding import Evidence, Finding
+from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
 from gradfuzz.numeric.screen import scale_of
+from gradfuzz.oracles import second
 from gradfuzz.realview import real_view
 from gradfuzz.registry import recipes
 from gradfuzz.repro.literals import array_source, call_source, modules_of, number_source
 from gradfuzz.repro.templates import FORM, HEAD, MUTATED, RAISES, REPEAT, VALUE
+from gradfuzz.repro.ways import GRADIENT, OUTPUT, TANGENT, WAYS
 from gradfuzz.runtime import op_def_registry
+from gradfuzz.subject import Subject
 
 # By how much an observed value may miss the bounds of the true one, relative to it: a quarter
 # of what it was off by when it was found, and no more than this.
-SLACK = {"float64": 1e-6, "float32": 1e-3}
+SLACK = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-3, "complex64": 1e-3}
 
 
 def script(case: Case) -> str:
@@ -34,7 +38,7 @@ def script(case: Case) -> str:
     """
     finding = case.finding
     _require_stand_alone(finding.graph)
-    return _head(case) + _tail(finding)
+    return _head(case) + _derived(finding) + _tail(finding)
 
 
 def _require_stand_alone(graph: Graph) -> None:
@@ -127,14 +131,39 @@ def _values(graph: Graph) -> Sequence[Outputs]:
 
 
 def _tail(finding: Finding) -> str:
-    kind = finding.bucket.kind
-    if finding.bucket.oracle not in ("numeric", "always"):
-        raise CaseFileError(f"bucket.oracle: {finding.bucket.oracle!r}, should be 'numeric' or "
-                            "'always': there is no script for others")  # fmt: skip
+    way, kind = _way(finding.bucket)
     for start, write in _TAILS.items():
         if kind.startswith(start):
-            return write(finding)
+            return way + write(finding)
     raise CaseFileError(f"bucket.kind: {kind!r}, should be one that a script can show")
+
+
+def _derived(finding: Finding) -> str:
+    """Return the first derivative as the function, where a second one is wrong."""
+    if finding.bucket.oracle != second.NAME:
+        return ""
+    program = second.examined(Subject.of(finding.graph), finding.bucket.kind).program
+    if isinstance(program, TangentOf):
+        return TANGENT.format(tangents=_arrays(program.tangents))
+    assert isinstance(program, GradientOf)
+    bends = program.curvature or [np.zeros(u.shape) for u in program.cotangents]
+    return GRADIENT.format(weights=_arrays(program.cotangents), bends=_arrays(bends))
+
+
+def _arrays(arrays: Sequence[Array]) -> str:
+    return ", ".join(map(array_source, arrays))
+
+
+def _way(bucket: Bucket) -> tuple[str, str]:
+    """Return the way to the gradient that is wrong, "" for a tape's, and the kind without it."""
+    if bucket.oracle in ("numeric", "always"):
+        return "", bucket.kind
+    for (oracle, path), source in WAYS.items():
+        if oracle == bucket.oracle and (not path or bucket.kind.startswith(f"{path}-")):
+            return source, bucket.kind.removeprefix(f"{path}-")
+    raise CaseFileError(f"bucket: {bucket.kind!r} of the oracle {bucket.oracle!r}, of which there "
+                        "is no script yet, should be of a tape, of forward mode, of a compiled "
+                        "graph or of a Jacobian")  # fmt: skip
 
 
 def _value(finding: Finding) -> str:
@@ -173,15 +202,21 @@ def expected(evidence: Evidence) -> str:
 
 
 def _step(leaf: Array, element: int) -> float:
-    epsilon = 2.0**-52 if leaf.dtype == np.float64 else 2.0**-23
-    return float(scale_of(leaf).flat[element] * 2.0 ** round(np.log2(epsilon) / 3))
+    epsilon = 2.0**-52 if SLACK[leaf.dtype.name] < 1e-3 else 2.0**-23
+    return float(scale_of(real_view(leaf)).flat[element] * 2.0 ** round(np.log2(epsilon) / 3))
 
 
 def _of_leaf(template: str) -> Callable[[Finding], str]:
     return lambda finding: template.format(leaf=finding.evidence.leaf or 0)
 
 
+def _output(finding: Finding) -> str:
+    return OUTPUT.format(output=finding.evidence.output or 0)
+
+
 _TAILS: dict[str, Callable[[Finding], str]] = {
+    "output": _output,
+    "lost": _value,
     "value": _value,
     "none": _value,
     "non-finite": _value,

@@ -35,9 +35,25 @@ def gradients(cotangents=None):
             for g in tape.gradient(outputs, leaves, output_gradients=seeds)]
 
 
+WAYS = {{"reverse mode": gradients}}
+
+
+def flat(x):
+    """Return the real numbers in an array, as one vector."""
+    x = np.ravel(np.asarray(x))
+    return np.stack([x.real, x.imag], -1).ravel() if np.iscomplexobj(x) else x.astype(np.float64)
+
+
+def shaped(vector, like):
+    """Return such a vector as an array like another."""
+    like = np.asarray(like)
+    parts = vector[::2] + 1j * vector[1::2] if np.iscomplexobj(like) else vector
+    return parts.reshape(like.shape).astype(like.dtype)
+
+
 '''
 
-VALUE = '''# Positions; all outputs are counted as one vector.
+VALUE = '''# Positions among all real numbers; all outputs are counted as one vector.
 LEAF, ELEMENT, OUTPUT = {leaf}, {element}, {output}
 # The true derivative lies in [LOW, HIGH].
 LOW, HIGH, SLACK = {low}, {high}, {slack:.3g}
@@ -45,36 +61,37 @@ LOW, HIGH, SLACK = {low}, {high}, {slack:.3g}
 
 def values(step):
     """Return all outputs as one vector, with that element moved by `step`."""
-    leaves = [np.copy(leaf) for leaf in LEAVES]
-    leaves[LEAF].flat[ELEMENT] += step
-    outputs = function(*map(tf.constant, leaves))
-    return np.concatenate([np.ravel(np.asarray(y, np.float64)) for y in outputs])
+    moved = flat(LEAVES[LEAF])
+    moved[ELEMENT] += step
+    leaves = [shaped(moved, x) if i == LEAF else x for i, x in enumerate(LEAVES)]
+    return np.concatenate([flat(y) for y in function(*map(tf.constant, leaves))])
 
 
-def observed():
+def observed(way):
     """Return TensorFlow's derivative of that output by that element, None for no connection."""
-    hot = iter(np.arange(values(0.0).size) == OUTPUT)
     outputs = function(*map(tf.constant, LEAVES))
-    cotangents = [np.array([next(hot) for _ in range(np.size(y))]).reshape(y.shape) * 1.0
-                  for y in outputs]
-    gradient = gradients(cotangents)[LEAF]
-    return None if gradient is None else float(np.ravel(gradient)[ELEMENT])
+    sizes = np.cumsum([flat(y).size for y in outputs])
+    hot = np.split((np.arange(sizes[-1]) == OUTPUT) * 1.0, sizes[:-1])
+    gradient = way([shaped(u, y) for u, y in zip(hot, outputs)])[LEAF]
+    return None if gradient is None else float(flat(gradient)[ELEMENT])
 
 
-found = observed()
+found = {{name: observed(way) for name, way in WAYS.items()}}
 step = {step}
 behind, base, ahead = (values(t)[OUTPUT] for t in (-step, 0.0, step))
 print("expected {expected}")
 print(f"         (differences on a step of {{step:.2g}}: "
       f"{{(ahead - base) / step:.10g}} ahead, {{(base - behind) / step:.10g}} behind)")
-print(f"observed {{found}}")
-right = found is not None and LOW - SLACK <= found <= HIGH + SLACK
-sys.exit(0 if right else 1)
+for name, value in found.items():
+    print(f"observed {{value}} ({{name}})")
+right = [value is not None and LOW - SLACK <= value <= HIGH + SLACK for value in found.values()]
+sys.exit(0 if all(right) else 1)
 '''
 
-RAISES = """print("expected a gradient")
+RAISES = """name, way = list(WAYS.items())[-1]
+print(f"expected a gradient, in {{name}}")
 try:
-    found = gradients()
+    found = way()
 except Exception as error:
     print(f"observed {{type(error).__name__}}: {{error}}")
     sys.exit(1)
