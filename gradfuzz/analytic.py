@@ -71,6 +71,18 @@ def real_views(gradients: Gradients) -> Gradients:
     return [None if gradient is None else real_view(gradient) for gradient in gradients]
 
 
+@dataclass(frozen=True)
+class BrokenTape:
+    """Stands for a tape of a program that only runs where nobody watches."""
+
+    error: BaseException | None
+
+    def gradient(self, *_args: Any, **_options: Any) -> Any:
+        """Raise what the program raised under a tape."""
+        assert self.error is not None
+        raise self.error
+
+
 class IndicesError(Exception):
     """A gradient came back as slices of a tensor that has no such slices."""
 
@@ -102,11 +114,18 @@ def linearise(program: Runnable, primals: Sequence[Array], *, many: bool = False
     Raises `ForwardError` where an op refuses its arguments.
     """
     sources = feed(program, primals)
-    with program.tape(persistent=many) as tape:
-        tape.watch(sources)
+    tape: Any
+    try:
+        with program.tape(persistent=many) as tape:
+            tape.watch(sources)
+            values = program.run_all(sources)
+    # A traced function builds its gradient while it runs, if somebody watches: what that raises,
+    # whatever it is, is the fault of the gradient.
+    except Exception as raised:  # noqa: BLE001
         values = program.run_all(sources)
-        outputs = program.outputs(values)
-    return Linearisation(tape, sources, values, outputs)
+        refused = isinstance(raised, ForwardError) and raised.__cause__ is not None
+        tape = BrokenTape(raised.__cause__ if refused else raised)
+    return Linearisation(tape, sources, values, program.outputs(values))
 
 
 def push(

@@ -113,14 +113,15 @@ class Corpus:
     def save(self, case: Case) -> Path:
         """Write a case, and return its file.
 
-        A case that is there already is only seen again: it keeps all but `last_seen` and
-        `environment`.  Raises `StorageError` where nothing could be written, which leaves the
-        folder as it was, and `CaseFileError` for a case that no case file can hold.
+        A case that is there already is only seen again: it keeps all but `last_seen`,
+        `environment`, and the votes if it had none.  Raises `StorageError` where nothing could
+        be written, which leaves the folder as it was, and `CaseFileError` for a case that no case
+        file can hold.
         """
         with _writing(self.path):
             path, known = self._place(case)
             if known:
-                case = replace(known, last_seen=case.last_seen, environment=case.environment)
+                case = _seen_again(known, case)
             text = dumps(case)
             self.path.mkdir(parents=True, exist_ok=True)
             write_whole(path, text)
@@ -178,6 +179,11 @@ class Corpus:
             return None
         same_bucket = known.finding.bucket == case.finding.bucket
         return known if same_bucket and file_name(known) == file_name(case) else None
+
+
+def _seen_again(known: Case, case: Case) -> Case:
+    finding = replace(known.finding, votes=known.finding.votes or case.finding.votes)
+    return replace(known, finding=finding, last_seen=case.last_seen, environment=case.environment)
 
 
 def expected_to_fail(cases: Iterable[Case]) -> set[Bucket]:

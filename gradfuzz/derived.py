@@ -5,7 +5,7 @@ So second order needs nothing of its own: it is the first order of these.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from gradfuzz.errors import ForwardError
 from gradfuzz.evaluate import Computation, Feed, Outputs, Tensor
@@ -20,6 +20,11 @@ class Derived:
     """What a derivative of `program` has in common with it: its leaves."""
 
     program: Computation
+
+    @property
+    def reference(self) -> Self:
+        declared = self.program.reference
+        return self if declared is self.program else replace(self, program=declared)
 
     @property
     def graph(self) -> Graph:

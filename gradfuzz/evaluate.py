@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,12 +12,13 @@ from gradfuzz.errors import ForwardError
 from gradfuzz.graph import Args, Array, Graph, Leaf, Ref, refs_in, replace_refs
 from gradfuzz.noise import Noise
 from gradfuzz.realview import from_real_view
-from gradfuzz.registry import function
+from gradfuzz.registry import Function, function, reference
 from gradfuzz.runtime import constant, tf
 
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
 Outputs = tuple[Tensor, ...]
 Feed = Callable[[Array], Tensor]
+LookUp = Callable[[str], Function]
 Run = Callable[[str, Args, Sequence[Outputs]], Outputs]
 
 # What TensorFlow raises when an op refuses its arguments: its kernels the first, its Python
@@ -48,19 +50,19 @@ class Step:
     """
 
     op: str
-    function: Callable[..., Any]
+    function: Function
     fixed: Args
     refs: tuple[tuple[str, Ref], ...]
     lists: tuple[tuple[str, list[Any]], ...]
 
     @classmethod
-    def of(cls, op: str, args: Args) -> "Step":
+    def of(cls, op: str, args: Args, look_up: LookUp = function) -> "Step":
         """Prepare a call.  Raises `UsageError` for an op that this TensorFlow lacks."""
         refs = {name: arg for name, arg in args.items() if isinstance(arg, Ref)}
         others = {name: _constant(arg) for name, arg in args.items() if name not in refs}
         lists = {name: arg for name, arg in others.items() if any(True for _ in refs_in(arg))}
         fixed = {name: arg for name, arg in others.items() if name not in lists}
-        return cls(op, function(op), fixed, tuple(refs.items()), tuple(lists.items()))
+        return cls(op, look_up(op), fixed, tuple(refs.items()), tuple(lists.items()))
 
     def run(self, values: Sequence[Outputs]) -> Outputs:
         """Return the outputs, reading edges from `values`.  Raises `ForwardError`."""
@@ -120,6 +122,10 @@ class Runnable(Protocol):
     """
 
     @property
+    def reference(self) -> "Runnable":
+        """What its gradients are declared to be the derivatives of: as a rule, itself."""
+
+    @property
     def epsilon(self) -> float:
         """The rounding unit inside."""
 
@@ -154,6 +160,10 @@ class Computation(Runnable, Protocol):
     """What comes of a graph: itself, or a derivative of it (`derived`)."""
 
     @property
+    def reference(self) -> "Computation":
+        """What its gradients are declared to be the derivatives of: as a rule, itself."""
+
+    @property
     def graph(self) -> Graph:
         """The graph it comes from."""
 
@@ -178,11 +188,19 @@ class Program:
     noise: Noise | None = None
 
     @classmethod
-    def of(cls, graph: Graph) -> "Program":
+    def of(cls, graph: Graph, look_up: LookUp = function) -> "Program":
         """Prepare `graph`.  Raises `UsageError` for an op that this TensorFlow lacks."""
-        steps = (None if isinstance(n, Leaf) else Step.of(n.op, n.args) for n in graph.nodes)
-        feeds = (feed_of(n) for n in graph.nodes if isinstance(n, Leaf))
+        steps = (
+            None if isinstance(node, Leaf) else Step.of(node.op, node.args, look_up)
+            for node in graph.nodes
+        )
+        feeds = (feed_of(node) for node in graph.nodes if isinstance(node, Leaf))
         return cls(graph, tuple(steps), tuple(feeds))
+
+    @cached_property
+    def reference(self) -> "Program":
+        same = all(reference(call.op) is function(call.op) for _, call in self.graph.calls)
+        return self if same else replace(Program.of(self.graph, reference), noise=self.noise)
 
     @property
     def epsilon(self) -> float:

@@ -9,6 +9,7 @@ from gradfuzz.finding import AGREED, Bucket, Fault, Outcome, gap, inconclusive
 from gradfuzz.graph import Graph
 from gradfuzz.oracles import always, batched, compiled, effects, forward, numeric, precision, second
 from gradfuzz.oracles.place import Place
+from gradfuzz.registry import is_reverse_only
 from gradfuzz.strictjson import shortened
 from gradfuzz.subject import Subject
 
@@ -70,7 +71,7 @@ def examine(
     if found.outcome is not AGREED:
         return found
     for name in oracles:
-        outcome = _ask(name, subject, at)
+        outcome = _ask(name, graph, subject, at)
         if outcome.fault is not None:
             return Examination(name, outcome)
         if found.outcome is AGREED:
@@ -78,10 +79,12 @@ def examine(
     return found
 
 
-def _ask(oracle: str, subject: Subject, at: Place | None) -> Outcome:
+def _ask(oracle: str, graph: Graph, subject: Subject, at: Place | None) -> Outcome:
     if subject.has_variables and oracle != numeric.NAME:
         # A handle has no tangent, and is no argument of a function.
         return gap("of a variable there is the gradient in reverse mode alone")
+    if oracle != numeric.NAME and any(is_reverse_only(call.op) for _, call in graph.calls):
+        return gap("a recipe of TensorFlow 1 has a gradient in reverse mode alone")
     return ORACLES[oracle](subject, at=at)
 
 

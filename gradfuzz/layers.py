@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from typing import Any
 
 from gradfuzz.runtime import tf
@@ -23,7 +23,20 @@ def as_function(layer_class: Any) -> Callable[..., Any]:
     a tensor for each trainable variable, in the layer's order.  Other variables keep the values
     they start with.  The layer computes in the dtype of its inputs.
     """
-    return partial(_call, layer_class)
+    function = partial(_call, layer_class)
+    function.__signature__ = _signature(layer_class)  # type: ignore[attr-defined]  # of `inspect`
+    return function
+
+
+def _signature(layer_class: Any) -> Signature:
+    taken = {
+        name: parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        for method in (layer_class.call, layer_class.__init__)
+        for name, parameter in signature(method).parameters.items()
+        if name != "self" and parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
+    }
+    weights = Parameter("weights", Parameter.KEYWORD_ONLY, default=())
+    return Signature(list((taken | {"weights": weights}).values()))
 
 
 def _call(layer_class: Any, *, weights: Sequence[Any] = (), **args: Any) -> Any:

@@ -5,14 +5,45 @@ registry without being stateful, or in a catalogue that the user installed or lo
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from importlib.metadata import entry_points
 from inspect import isclass
 from typing import Any
 
 from gradfuzz.errors import UsageError
 from gradfuzz.layers import as_function
-from gradfuzz.runtime import op_def_registry, ops, tf
+from gradfuzz.runtime import keras, op_def_registry, ops, tf
+
+# Packages offer recipes, name by name, under this group of entry points.
+GROUP = "gradfuzz.recipes"
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a call of that name computes, beside what TensorFlow has under it.
+
+    `function` may be several ops with a handle between them.  `runs` are the op types whose
+    gradients it runs, with spaces between.  `reference`, of the same arguments, is the function
+    whose derivative the gradient is declared to be, where that is not `function` itself: an op
+    that rounds says that its derivative is that of no rounding.  One that is `reverse_only` has a
+    first derivative in reverse mode, and neither others nor a traced form.
+    """
+
+    function: Function
+    runs: str = ""
+    reference: Function | None = None
+    reverse_only: bool = False
+
+
+@cache
+def recipes() -> Mapping[str, Recipe]:
+    """Return the recipes of all installed packages; of one name, the built-in one."""
+    points = sorted(entry_points(group=GROUP), key=lambda point: point.name == "builtin")
+    return {name: recipe for point in points for name, recipe in point.load().items()}
 
 
 def registered_gradients() -> list[str]:
@@ -58,27 +89,47 @@ def is_available(op: str) -> bool:
 
 
 # The functions that the user loaded on purpose, by the names that graphs call them by.
-_LOADED: dict[str, Callable[..., Any]] = {}
+_LOADED: dict[str, Function] = {}
 
 
-def register(functions: Mapping[str, Callable[..., Any]]) -> None:
+def register(functions: Mapping[str, Function]) -> None:
     """Let graphs call functions that are not TensorFlow's."""
     _LOADED.update(functions)
 
 
-def function(op: str) -> Callable[..., Any]:
-    """Return what computes `op`: a function of `tf.raw_ops`, or the public one of a dotted name.
+def runs(op: str) -> set[str]:
+    """Return the op types whose gradient functions a call of `op` is known to run."""
+    recipe = recipes().get(op)
+    return {op, *(recipe.runs.split() if recipe else ())} & set(registered_gradients())
+
+
+def is_reverse_only(op: str) -> bool:
+    """Return whether a call of `op` has a first derivative in reverse mode alone."""
+    recipe = recipes().get(op)
+    return recipe is not None and recipe.reverse_only
+
+
+def reference(op: str) -> Function:
+    """Return the function whose derivative the gradient of `op` is declared to be."""
+    recipe = recipes().get(op)
+    return function(op) if recipe is None or recipe.reference is None else recipe.reference
+
+
+def function(op: str) -> Function:
+    """Return what computes `op`: a recipe, a function of `tf.raw_ops` or one with a dotted name.
 
     A class of `keras.layers` stands for the function of `layers.as_function`; a name that was
     registered for that function.  Raises `UsageError` where this TensorFlow has none.
     """
+    if op in recipes():
+        return recipes()[op].function
     return _LOADED.get(op) or _of_tensorflow(op)
 
 
 @cache
-def _of_tensorflow(op: str) -> Callable[..., Any]:
+def _of_tensorflow(op: str) -> Function:
     root, _, path = op.rpartition(".")[0].partition(".")
-    found: Any = {"tf": tf, "keras": tf.keras, "": tf.raw_ops}.get(root)
+    found: Any = keras() if root == "keras" else {"tf": tf, "": tf.raw_ops}.get(root)
     for part in (*filter(None, path.split(".")), op.rpartition(".")[2]):
         found = getattr(found, part, None)
     if op.startswith("keras.layers.") and hasattr(found, "stateless_call"):

@@ -5,6 +5,7 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ __all__ = [
     "constant",
     "context",
     "environment",
+    "keras",
     "nest",
     "op_callbacks",
     "op_def_registry",
@@ -54,6 +56,12 @@ __all__ = [
 
 # Its Python side logs pages on what it raises as well, and a line on each retracing.
 tf.get_logger().setLevel("FATAL")
+
+
+@cache
+def keras() -> Any:
+    """Return Keras, which takes a second more to import."""
+    return import_module("keras")
 
 
 def constant(array: npt.NDArray[Any]) -> Any:

@@ -6,7 +6,7 @@ entry, so that a later one may use the sizes that an earlier one bound.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,12 +38,16 @@ FRESH, AGAIN = 2, 4
 
 @dataclass(frozen=True)
 class Scope:
-    """What one call is being drawn from: the choices, its sizes, the graph and the mode."""
+    """What one call is being drawn from: the choices, its sizes, the graph and the mode.
+
+    `args` are the arguments drawn so far.
+    """
 
     choose: st.DrawFn
     dims: Dims
     graph: Builder
     mode: Mode
+    args: dict[str, Any] = field(default_factory=dict)
 
     def shape(self, pattern: str) -> Shape:
         """Draw a shape for `pattern`, or complete one whose names are bound."""
@@ -292,6 +296,26 @@ class Window:
     def draw(self, scope: Scope) -> list[int]:
         side = st.integers(self.low, self.high)
         return [1, scope.choose(side), scope.choose(side), 1]
+
+
+@dataclass(frozen=True)
+class ValueOf:
+    """A constant: the value that the tensor of an argument drawn before has at the point."""
+
+    argument: str
+
+    def draw(self, scope: Scope) -> Array:
+        return scope.graph.value(scope.args[self.argument])
+
+
+@dataclass(frozen=True)
+class ValuesOf:
+    """A list of constants, likewise."""
+
+    arguments: str
+
+    def draw(self, scope: Scope) -> list[Array]:
+        return [ValueOf(name).draw(scope) for name in self.arguments.split()]
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,10 @@ class Builder:
         """Return the name of a tensor's dtype."""
         return str(np.dtype(_numpy_dtype(self._value(ref).dtype)).name)
 
+    def value(self, ref: Ref) -> Array:
+        """Return the value of a tensor."""
+        return np.asarray(self._value(ref))
+
     def leaf(self, value: Array, *, variable: bool = False) -> Ref:
         """Add a primal, which may be a variable."""
         leaf = Leaf(value, variable)

@@ -60,10 +60,11 @@ def _one_call(draw: st.DrawFn, builder: Builder, mode: Mode, entries: Sequence[E
 def _add_call(draw: st.DrawFn, builder: Builder, mode: Mode, entry: Entry) -> None:
     dims = Dims()
     scope = Scope(draw, dims, builder, mode)
-    args = {name: argument.draw(scope) for name, argument in entry.args.items()}
-    if entry.requires and not entry.requires(dims, args):
+    for name, argument in entry.args.items():
+        scope.args[name] = argument.draw(scope)
+    if entry.requires and not entry.requires(dims, scope.args):
         reject()
-    builder.differentiate(builder.call(entry.op, **args), entry.outputs)
+    builder.differentiate(builder.call(entry.op, **scope.args), entry.outputs)
 
 
 @dataclass(frozen=True)

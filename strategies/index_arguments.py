@@ -137,6 +137,21 @@ class StitchData:
 
 
 @dataclass(frozen=True)
+class Lengths:
+    """An integer vector of the lengths of parts that make up the bound axis `of`; some are 0.
+
+    Shrinks towards one part.
+    """
+
+    of: str
+    dtype: str = "int64"
+
+    def draw(self, scope: Scope) -> Array:
+        [splits] = RowSplits(self.of, "parts", self.dtype).draw(scope)
+        return np.diff(splits)
+
+
+@dataclass(frozen=True)
 class RowSplits:
     """A list of one integer vector that cuts the bound axis `of` into rows, some of them empty.
 

@@ -7,7 +7,7 @@ import hypothesis
 from hypothesis import strategies as st
 
 from gradfuzz.check import check
-from gradfuzz.evaluate import Program
+from gradfuzz.evaluate import Program, feed
 from gradfuzz.finding import Finding
 from gradfuzz.graph import Graph
 from gradfuzz.realview import real_view
@@ -44,7 +44,7 @@ def graphs_of(
 def run_forward(graph: Graph) -> list[Any]:
     """Return the tensors of the outputs at the point of the graph."""
     program = Program.of(graph)
-    return program.run(program.feed([real_view(primal) for primal in graph.primals]))
+    return program.run(feed(program, [real_view(primal) for primal in graph.primals]))
 
 
 def simplest(

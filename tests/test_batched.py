@@ -127,6 +127,17 @@ LOOK_ALIKES = {
     "less precise than float64": Graph(
         (Leaf(np.array([0.3, -2.5], np.float32)), Call("Tanh", {"x": X})), (Ref(1),)
     ),
+    "a random op": one_call(
+        "FractionalMaxPool",
+        np.arange(8.0).reshape(2, 1, 2, 2),
+        value=X,
+        pooling_ratio=[1.0] * 4,
+        pseudo_random=True,
+        overlapping=False,
+        deterministic=True,
+        seed=1,
+        seed2=1,
+    ),
     "a converter that is missing": Graph(
         (Leaf(np.full((1, 1, 1, 2), 0.5, np.float32)), Call("LRN", {"input": X})), (Ref(1),)
     ),

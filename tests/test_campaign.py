@@ -12,6 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from gradfuzz import corpus as corpus_module
+from gradfuzz import schedule
 from gradfuzz.campaign import Campaign
 from gradfuzz.casefile import dumps
 from gradfuzz.clock import Clock
@@ -26,6 +27,7 @@ from gradfuzz.events import (
     FindingFlaky,
     FindingSaved,
     Listener,
+    RoundEnded,
     RoundFailed,
     RoundStarted,
     StorageFailed,
@@ -35,6 +37,7 @@ from gradfuzz.finding import Bucket, Verdict
 from gradfuzz.graph import Graph, Ref
 from gradfuzz.runtime import tf
 from gradfuzz.schedule import Schedule
+from gradfuzz.shares import Shares
 from gradfuzz.storage import Storage
 from gradfuzz.strategies.arguments import Real
 from gradfuzz.strategies.catalogue import CATALOGUE
@@ -42,7 +45,7 @@ from gradfuzz.strategies.entry import op
 from gradfuzz.strategies.graphs import Catalogue
 from tests.build import one_call
 from tests.careful import careful
-from tests.planted import planted_gradient
+from tests.planted import hidden, planted_gradient
 
 Found = TypeVar("Found")
 
@@ -107,6 +110,7 @@ def run(
     known: tuple[Bucket, ...] = (),
     budget: float = 2.0,
     listen: Listener = lambda event: None,
+    weights: Mapping[str, float] | None = None,
 ) -> list[Event]:
     """Run a campaign on a ticking clock and return its events."""
     events: list[Event] = []
@@ -116,7 +120,7 @@ def run(
         listen(event)
 
     chosen = dict.fromkeys(ops or catalogue.ops, catalogue)
-    campaign_on(chosen, corpus, budget, seed, both, Ticking(), known).run()
+    campaign_on(chosen, corpus, budget, seed, both, Ticking(), known, weights).run()
     return events
 
 
@@ -128,12 +132,14 @@ def campaign_on(
     listen: Listener,
     clock: Clock = time.monotonic,
     known: Iterable[Bucket] = (),
+    weights: Mapping[str, float] | None = None,
 ) -> Campaign:
     """Return a campaign in this process, where gradients can be planted."""
-    schedule = Schedule(sorted(ops), budget, seed, unseen=set(ops))
+    shares = Shares(weights or {"numeric": 1.0})
+    turns = Schedule(sorted(ops), budget, seed, unseen=set(ops), oracles=len(shares.weights))
     storage = Storage(corpus, listen)
     crew = Alone(ops, clock, careful)
-    return Campaign(schedule, storage, budget, listen, crew, clock, set(known))
+    return Campaign(turns, storage, budget, listen, crew, clock, set(known), shares=shares)
 
 
 def of_type(events: list[Event], kind: type[Found]) -> list[Found]:
@@ -466,3 +472,45 @@ def test_a_case_that_guards_against_a_return_is_never_replaced(corpus: Corpus) -
         run(corpus, SMOOTH, "Tanh")
     kept = corpus.load(path)
     assert (kept.expect, kept.link, kept.note) == (Expect.PASSES, "a link", "a note")
+
+
+# Oracles.
+
+
+def test_time_is_shared_among_oracles_by_weight(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Rounds enough to share out.
+    monkeypatch.setattr(schedule, "LONGEST_ROUND", 0.5)
+    ended = of_type(
+        run(corpus, SMOOTH, budget=20, weights={"numeric": 3, "effects": 1}), RoundEnded
+    )
+    spent = {
+        name: sum(e.seconds for e in ended if e.oracle == name) for name in ("numeric", "effects")
+    }
+    assert 2 < spent["numeric"] / spent["effects"] < 4
+    assert {event.op for event in ended if event.oracle == "effects"} == {"Tanh", "Sinh"}
+
+
+def test_a_fault_of_one_path_is_found_by_its_oracle_and_saved_with_its_votes(
+    corpus: Corpus,
+) -> None:
+    with planted_gradient("Tanh", hidden(lambda gradient: 1.5 * gradient)):
+        assert of_type(run(corpus, SMOOTH, "Tanh"), FindingSaved) == []
+        events = run(corpus, SMOOTH, "Tanh", weights={"forward": 1})
+    last = of_type(events, FindingSaved)[-1]
+    assert last.finding.bucket == Bucket("Tanh", "forward", "value", "x")
+    [path] = corpus.case_files()
+    votes = {vote.path: vote.value for vote in corpus.load(path).finding.votes}
+    assert votes["reverse"] == pytest.approx(votes["numeric"])
+    assert votes["forward"] == pytest.approx(1.5 * votes["reverse"])
+
+
+def test_a_gap_is_told_and_is_no_finding(corpus: Corpus) -> None:
+    graphs = VECTORS.map(lambda values: one_call("Softsign", values, features=Ref(0)))
+    events = run(corpus, Fake({"Softsign": graphs}), weights={"forward": 1})
+    gaps = [event for event in of_type(events, CaseChecked) if event.gap]
+    assert gaps
+    assert {event.verdict for event in gaps} == {Verdict.INCONCLUSIVE}
+    assert "SoftsignGrad" in gaps[0].reason
+    assert of_type(events, FindingSaved) == []

@@ -23,6 +23,7 @@ from gradfuzz.events import (
     CaseRejected,
     FindingFlaky,
     FindingSaved,
+    RoundEnded,
     RoundFailed,
     RoundStarted,
 )
@@ -349,6 +350,29 @@ def test_what_was_dropped_is_told_and_is_no_finding(monkeypatch, corpus):
     assert result.exit_code == 0
     assert f"dropped {PREVENTED}: it showed 0 times in 4 fresh processes" in result.stdout
     assert result.stdout.count("could not draw Log: too slow") == 1
+
+
+def test_gaps_and_the_time_of_oracles_are_shown(monkeypatch, corpus):
+    why = "second order: no gradient of LogGrad"
+    scripted(
+        monkeypatch,
+        CaseChecked("Log", Verdict.INCONCLUSIVE, reason=why, gap=True),
+        CaseChecked("Log", Verdict.AGREE),
+        RoundEnded("Log", "numeric", 3.0),
+        RoundEnded("Log", "second", 1.0),
+    )
+    result = run("fuzz", "--corpus", corpus.path)
+    assert result.exit_code == 0
+    assert "numeric 75%, second 25%" in result.stdout
+    assert "Derivatives that TensorFlow has not" in result.stdout
+    assert why in result.stdout
+    assert "0 cases, 0.00%" in result.stdout
+
+
+def test_an_unknown_oracle_is_refused_in_one_line(corpus):
+    result = run("fuzz", "--corpus", corpus.path, "--oracles", "numerics")
+    assert result.exit_code == 2
+    assert "oracle 'numerics': unknown; did you mean 'numeric'?" in result.stderr
 
 
 def test_json_is_all_of_stdout(monkeypatch, corpus):

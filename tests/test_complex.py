@@ -200,7 +200,8 @@ def test_either_part_of_an_element_may_be_an_edge():
 
 
 def test_shrinks_to_zero():
-    graph = hypothesis.find(graphs([op("Neg", x=Complex("*s"))], run=call), lambda graph: True)
+    strategy = graphs([op("Neg", x=Complex("*s"))], run=call)
+    graph = hypothesis.find(strategy, lambda graph: True, settings=THOROUGH)
     assert str(graph) == "%0 = leaf complex128[] 0j\n%1 = Neg(x=%0)"
 
 

@@ -343,18 +343,37 @@ def ops_command(
     ops_from: OpsFrom,
     json: Json = False,
     missing: Annotated[
-        bool, typer.Option("--missing", help="List the gradients that are not yet covered.")
+        bool,
+        typer.Option("--missing", help="List the gradients that no entry covers, or did not run."),
     ] = False,
+    measure: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Draw and check for so long, and count what ran."),
+    ] = None,
+    lines: Annotated[
+        bool,
+        typer.Option("--lines", help="With --measure: of TensorFlow's gradient files, what ran."),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Start the random choices here.")
+    ] = 0,
 ) -> None:
     """List the ops of the catalogue, those left out of it on purpose, and the counts.
 
+    With --measure, each op has its cases, those that were rejected (the op refused its
+    arguments), inconclusive, and findings, and whether its gradient function ran. Nothing is
+    saved.
+
     Exit codes: 0 listed, 2 wrong usage.
 
-    Example: [bold]gradfuzz ops --missing[/bold]
+    Example: [bold]gradfuzz ops --measure 5m --lines --missing[/bold]
     """
+    if lines and measure is None:
+        raise UsageError("--lines: without --measure, should be with it")
+    seconds = None if measure is None else parse_budget(measure)
     with loading():
         from gradfuzz.cli.ops import ops
-    raise typer.Exit(ops(as_json=json, missing=missing))
+    raise typer.Exit(ops(as_json=json, missing=missing, measure=seconds, lines=lines, seed=seed))
 
 
 @app.command("repro")

@@ -49,6 +49,10 @@ class Function:
     def feeds(self) -> list[Feed]:
         return [self.inputs[i].source for i in self.moved]
 
+    @property
+    def reference(self) -> "Function":
+        return self
+
     def is_complex(self, leaf: int) -> bool:
         # Complex inputs are made of real ones inside the function.
         return False

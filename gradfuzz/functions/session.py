@@ -50,6 +50,10 @@ class SessionFunction:
         return max(UNITS.get(dtype, 0.0) for dtype in {*dtypes, self.y.dtype.real_dtype})
 
     @property
+    def reference(self) -> "SessionFunction":
+        return self
+
+    @property
     def is_composed(self) -> bool:
         # Every op of its graph is in sight.
         return False

@@ -67,6 +67,9 @@ def _batch(subject: Subject, at: Place | None) -> Outcome:
 
 
 def _mapped(subject: Subject, at: Place | None) -> Outcome:
+    calls = subject.computation.graph.calls
+    if any(name.startswith("seed") for _, call in calls for name in call.args):
+        return inconclusive("a random op draws anew for each point of a batch")
     try:
         outputs, _ = _at_own(subject, subject.weights)
     except GradientError as error:

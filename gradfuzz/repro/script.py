@@ -13,9 +13,10 @@ from gradfuzz.casefile import Case
 from gradfuzz.errors import CaseFileError
 from gradfuzz.evaluate import Outputs, Program, feed
 from gradfuzz.finding import Evidence, Finding
-from gradfuzz.graph import Array, Graph, Leaf, Ref
+from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
 from gradfuzz.numeric.screen import scale_of
 from gradfuzz.realview import real_view
+from gradfuzz.registry import recipes
 from gradfuzz.repro.literals import array_source, call_source, modules_of, number_source
 from gradfuzz.repro.templates import FORM, HEAD, MUTATED, RAISES, REPEAT, VALUE
 from gradfuzz.runtime import op_def_registry
@@ -26,9 +27,25 @@ SLACK = {"float64": 1e-6, "float32": 1e-3}
 
 
 def script(case: Case) -> str:
-    """Return the source.  Raises `CaseFileError` for a case of an oracle that has no script."""
+    """Return the source.
+
+    Raises `CaseFileError` for a case of an oracle that has no script, and for one that TensorFlow
+    alone cannot run.
+    """
     finding = case.finding
+    _require_stand_alone(finding.graph)
     return _head(case) + _tail(finding)
+
+
+def _require_stand_alone(graph: Graph) -> None:
+    for index, node in enumerate(graph.nodes):
+        if isinstance(node, Leaf) and node.variable:
+            raise CaseFileError(f"nodes[{index}]: a variable, should be a tensor for a script")
+        if isinstance(node, Call) and node.op in recipes() and "." in node.op:
+            raise CaseFileError(
+                f"nodes[{index}].op: {node.op!r}, a recipe of gradfuzz, should be of TensorFlow "
+                "alone for a script"
+            )
 
 
 def title(finding: Finding) -> str:

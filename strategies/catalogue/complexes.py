@@ -24,7 +24,7 @@ from gradfuzz.strategies.complex_domains import (
     RIGHT_OF_ONE,
     WITHIN_ONE,
 )
-from gradfuzz.strategies.domains import NONZERO
+from gradfuzz.strategies.domains import NONZERO, SEPARATED
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.in_complex import in_complex
 from gradfuzz.strategies.shapes import Dims
@@ -167,7 +167,7 @@ OPS: tuple[Entry, ...] = (
     op("Svd", input=Complex("*b m n", APART), compute_uv=FLAG, outputs=(0,)),
     op("Qr", input=Complex("*b m n", FULL, strict=True)),
     op("Eig", input=Complex("*b n n", APART), compute_v=FLAG, Tout=COMPLEX, outputs=(0,)),
-    op("Eig", input=Real("*b n n", APART), compute_v=FLAG, Tout=COMPLEX, outputs=(0,)),
+    op("Eig", input=Real("*b n n", SEPARATED), compute_v=FLAG, Tout=COMPLEX, outputs=(0,)),
     op("MatrixSquareRoot", input=Complex("*b n n", DOMINANT)),
     op("MatrixLogarithm", input=Complex("*b n n", DOMINANT, strict=True)),
     op("tf.linalg.expm", input=Complex("*b n n")),

@@ -114,7 +114,7 @@ OPS: tuple[Entry, ...] = (
     op("keras.ops.tensordot", x1=Real("*l k"), x2=Real("k *r"), axes=const(1)),
     op("keras.ops.matmul", x1=Real("*b m k"), x2=Real("*b k n")),
     *(op(f"keras.ops.{name}", x=Real("m n"), k=OneOf((0, 1, -1))) for name in ("tril", "triu")),
-    op("keras.ops.trace", x=Real("m n"), offset=OneOf((0, 1, -1))),
+    op("keras.ops.trace", x=Real("n n"), offset=OneOf((0, 1, -1))),
     # Neural networks.
     op(
         "keras.ops.layer_normalization",

@@ -47,7 +47,7 @@ OPS: tuple[Entry, ...] = (
     op(
         f"{LAYERS}.Embedding",
         inputs=Index("b t", below="v"),
-        weights=Weights("v d"),
+        weights=Filled("v d", Weights("v d")),
         input_dim=bound("v"),
         output_dim=bound("d"),
     ),

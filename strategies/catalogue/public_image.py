@@ -22,7 +22,6 @@ OPS: tuple[Entry, ...] = (
     # Colours.
     *(op(f"tf.image.{name}", images=COLOURS) for name in LINEAR),
     op("tf.image.grayscale_to_rgb", images=Filled("*s n", Real("*s n 1"))),
-    op("tf.image.rgb_to_hsv", images=COLOURS),
     op("tf.image.hsv_to_rgb", images=COLOURS),
     op(
         "tf.image.adjust_brightness",
@@ -72,7 +71,7 @@ OPS: tuple[Entry, ...] = (
     ),
     # Differences.
     op("tf.image.image_gradients", image=IMAGES),
-    op("tf.image.sobel_edges", image=Sides(3, 4, Real("b h w c"))),
+    op("tf.image.sobel_edges", image=Sides(3, 4, Real("1 h w 1"))),
     op("tf.image.total_variation", images=Filled("b h w c", Real("b h w c", DISTINCT))),
     op(
         "tf.image.psnr",

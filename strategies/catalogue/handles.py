@@ -1,0 +1,176 @@
+"""Ops with a handle between them: variables, lists, sparse matrices, variants, control flow.
+
+All but those that read a variable are recipes (`strategies/recipes`), from tensors to tensors.
+"""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from gradfuzz.strategies.arguments import FLAG, TRUE, Drawn, Integers, OneOf, Real, Variable, const
+from gradfuzz.strategies.domains import DISTINCT, POSITIVE
+from gradfuzz.strategies.entry import Entry, op
+from gradfuzz.strategies.in_complex import in_complex
+from gradfuzz.strategies.index_arguments import Lengths, Points, Positions, RowSplits
+from gradfuzz.strategies.size_arguments import EitherInt, NewShape
+from gradfuzz.strategies.sparse_arguments import SparseIndices, sparse
+from gradfuzz.strategies.window_arguments import Filled, Padding, Sides, Slid, Steps, Windowed
+
+DOUBLE = const("float64")
+PLACE = Positions("", below="n")
+PLACES = Positions("k", below="n")
+
+# What the body of a branch or a loop is made of, see strategies/recipes/control_flow.py.
+STEPS = st.sampled_from(("neg", "sin", "tanh", "square", "times y", "plus y", "y"))
+BODY = Drawn(lambda dims: st.lists(STEPS, max_size=3))
+BODIES = Drawn(lambda dims: st.lists(st.lists(STEPS, max_size=3), min_size=1, max_size=3))
+BRANCH: dict[str, Any] = {"x": Real("*s"), "y": Real("*s")}
+LOOP: dict[str, Any] = {"times": Integers("", 0, 3), **BRANCH, "body": BODY}
+PREDICATE = OneOf(tuple(np.array([False, True])))
+MOST = OneOf((None, 4, 2))
+
+CSR = sparse("m n")
+A_NAMES = ("a_indices", "a_values", "a_shape", "a")
+B_NAMES = ("b_indices", "b_values", "b_shape", "b")
+B_K_N, B_N_K = sparse("k n", *B_NAMES), sparse("n k", *B_NAMES)
+
+
+def _filled(pattern: str) -> dict[str, Any]:
+    """Describe a sparse matrix that is not empty: a product of an empty one kills the process."""
+    described = sparse(pattern, *A_NAMES)
+    return described | {"a_indices": Filled(pattern, described["a_indices"])}
+
+
+A_M_K, A_K_M = _filled("m k"), _filled("k m")
+PRODUCTS = (
+    op("recipe.SparseMatrixMatMul", **A_M_K, b=Real("k n"), transpose_output=FLAG),
+    op("recipe.SparseMatrixMatMul", **A_K_M, b=Real("k n"), transpose_a=TRUE),
+    op("recipe.SparseMatrixMatMul", **A_K_M, b=Real("n k"), adjoint_a=TRUE, adjoint_b=TRUE),
+    op("recipe.SparseMatrixMatMul", **A_M_K, b=Real("n k"), transpose_b=TRUE),
+    *(
+        each
+        for name in ("recipe.SparseMatrixSparseMatMul", "recipe.traced.SparseMatrixSparseMatMul")
+        for each in (
+            op(name, **A_M_K, **B_K_N),
+            op(name, **A_K_M, **B_K_N, transpose_a=TRUE),
+            op(name, **A_M_K, **B_N_K, adjoint_b=TRUE),
+        )
+    ),
+)
+MATRICES = (
+    op("recipe.CSRSparseMatrixToDense", **CSR),
+    op("recipe.CSRSparseMatrixToSparseTensor", **CSR),
+    op("recipe.SparseMatrixTranspose", **CSR, conjugate=FLAG),
+    op("recipe.DenseToCSRSparseMatrix", indices=SparseIndices("m n", "k"), dense=Real("m n")),
+    *PRODUCTS,
+)
+
+POOL: dict[str, Any] = {
+    "strides": Steps("1 sh sw 1"),
+    "padding": Padding(),
+    "input": Filled("n h w c", Real("n h w c", DISTINCT)),
+    "ksize": Windowed(Steps("1 kh kw 1"), "h w"),
+}
+POOL_3D: dict[str, Any] = {
+    "strides": Steps("1 sd sh sw 1"),
+    "padding": Padding(),
+    "input": Sides(1, 3, Real("n d h w c", DISTINCT, "float32")),
+    "ksize": Windowed(Steps("1 kd kh kw 1"), "d h w"),
+}
+SLICES: dict[str, Any] = {
+    "shape": NewShape("n *r", "int64"),
+    "indices": Positions("k", below="n", within="n", dtype="int64"),
+    "values": Real("k *r"),
+}
+
+OPS: tuple[Entry, ...] = (
+    # Variables.
+    op("ReadVariableOp", resource=Variable("*s"), dtype=DOUBLE),
+    op(
+        "ResourceGather",
+        resource=Variable("n *r"),
+        indices=EitherInt(Positions("*t", below="n")),
+        dtype=DOUBLE,
+    ),
+    op(
+        "ResourceGather",
+        resource=Variable("b n *r"),
+        indices=Positions("b *t", below="n"),
+        batch_dims=const(1),
+        dtype=DOUBLE,
+    ),
+    op(
+        "ResourceGatherNd",
+        resource=Variable("n *s *r"),
+        dtype=DOUBLE,
+        indices=EitherInt(Points("k *t", of="n *s", within="n *s *r")),
+    ),
+    # Slices of a tensor.
+    op("recipe.global_norm", **SLICES),
+    op("recipe.clip_by_global_norm", **SLICES, clip_norm=Real("", POSITIVE, strict=True)),
+    # Tensor lists.
+    op("recipe.TensorListStack", tensor=Real("n *r")),
+    op("recipe.TensorListGather", tensor=Real("n *r"), indices=PLACES),
+    op("recipe.TensorListGetItem", tensor=Filled("n", Real("n *r")), index=PLACE),
+    op("recipe.TensorListSetItem", tensor=Filled("n", Real("n *r")), index=PLACE, item=Real("*r")),
+    op("recipe.TensorListPushBack", tensor=Real("n *r"), item=Real("*r")),
+    op("recipe.TensorListPopBack", tensor=Filled("n", Real("n *r"))),
+    op("recipe.TensorListResize", tensor=Real("n *r"), size=Integers("", 0, 5)),
+    op("recipe.TensorListScatter", indices=Integers("k", 0, 4), tensor=Real("k *r")),
+    op(
+        "recipe.TensorListScatterV2",
+        indices=Integers("k", 0, 4),
+        tensor=Real("k *r"),
+        num_elements=OneOf((-1, 5, 6)),
+    ),
+    op(
+        "recipe.TensorListScatterIntoExistingList",
+        tensor=Real("n *r"),
+        indices=PLACES,
+        updates=Real("k *r"),
+    ),
+    op("recipe.TensorListConcat", tensor=Real("n *r"), lengths=Lengths("n")),
+    op("recipe.TensorListConcatV2", tensor=Real("n *r"), lengths=Lengths("n")),
+    # Sparse matrices.
+    *MATRICES,
+    *in_complex(MATRICES, " ".join(entry.op for entry in MATRICES)),
+    # Variants, and a call back into Python.
+    op(
+        "recipe.RaggedTensorToVariant",
+        values=Real("v *r"),
+        row_splits=RowSplits("v", "rows"),
+        batched=FLAG,
+    ),
+    op(
+        "recipe.CompositeTensorVariantFromComponents",
+        values=Real("v *r"),
+        row_splits=RowSplits("v", "rows"),
+    ),
+    op("recipe.OptionalFromValue", values=Real("*s")),
+    op("recipe.EagerPyFunc", x=Real("*s"), function=OneOf(("sin", "square", "softplus"))),
+    # Identities with a side effect that is switched off.
+    op("Print", input=Real("*s"), data=const([]), first_n=const(0)),
+    op("DebugIdentityV2", input=Real("*s")),
+    # Control flow.
+    op("recipe.StatelessIf", pred=PREDICATE, **BRANCH, then=BODY, other=BODY),
+    op("recipe.If", pred=PREDICATE, **BRANCH, then=BODY, other=BODY),
+    op("recipe.StatelessCase", index=Integers("", 0, 3), **BRANCH, branches=BODIES),
+    op("recipe.Case", index=Integers("", 0, 3), **BRANCH, branches=BODIES),
+    op("recipe.StatelessWhile", **LOOP, most=MOST),
+    op("recipe.While", **LOOP, most=MOST),
+    # Tensor arrays and control flow of TensorFlow 1.
+    op("recipe.TensorArrayGatherV3", tensor=Filled("n", Real("n *r")), indices=PLACES),
+    op("recipe.TensorArrayWriteV3", tensor=Filled("n", Real("n *r"))),
+    op("recipe.TensorArraySplitV3", tensor=Real("n *r"), lengths=Lengths("n")),
+    op("recipe.Enter", times=Integers("", 0, 3), **BRANCH),
+    op("recipe.Switch", pred=PREDICATE, **BRANCH),
+    # Gradients of pools.
+    op("recipe.MaxPoolGrad", **POOL, grad=Slid(Real("n oh ow c"), "h w")),
+    op("recipe.MaxPoolGradV2", **POOL, grad=Slid(Real("n oh ow c"), "h w")),
+    op("recipe.MaxPoolGradGrad", **POOL, grad=Real("n h w c")),
+    op(
+        "recipe.MaxPool3DGrad", **POOL_3D, grad=Slid(Real("n od oh ow c", dtype="float32"), "d h w")
+    ),
+    op("recipe.MaxPool3DGradGrad", **POOL_3D, grad=Real("n d h w c", dtype="float32")),
+)

@@ -1,0 +1,31 @@
+"""Recipes: functions of several ops, with a handle between them that is no tensor of numbers.
+
+They need TensorFlow and the registry alone, so that a case file replays without Hypothesis.
+"""
+
+from collections.abc import Mapping
+
+from gradfuzz.registry import Recipe
+from gradfuzz.strategies.recipes import (
+    control_flow,
+    legacy,
+    pools,
+    quantisation,
+    samplers,
+    slices,
+    sparse_matrices,
+    tensor_lists,
+    variants,
+)
+
+RECIPES: Mapping[str, Recipe] = {
+    **tensor_lists.RECIPES,
+    **sparse_matrices.RECIPES,
+    **variants.RECIPES,
+    **control_flow.RECIPES,
+    **legacy.RECIPES,
+    **pools.RECIPES,
+    **quantisation.RECIPES,
+    **samplers.RECIPES,
+    **slices.RECIPES,
+}
