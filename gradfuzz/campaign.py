@@ -204,12 +204,12 @@ class Campaign:
         oracles = self.shares.next(turn.op)
         self.shares.charge(turn.op, oracles[0], self.schedule.usual)
         self.listen(RoundStarted(turn.op, oracles[0]))
-        start, met = self.clock(), list[Pending]()
-        seconds = min(turn.seconds, end - start)
+        met, began = list[Pending](), self.stopwatch()
+        seconds = min(turn.seconds, end - self.clock())
         self._rounds[place] = Present(turn, met)
         known, shrinking = self._passing(), self._shrinking()
         answer = yield Order(turn.op, turn.around, turn.seed, seconds, shrinking, known, oracles)
-        seconds = min(self.clock(), end) - start
+        seconds = self.stopwatch() - began
         self.schedule.accounts[turn.op].seconds += seconds
         self._urgent.extend(self._confirmation(pending) for pending in met)
         if isinstance(answer, Death):

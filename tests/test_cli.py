@@ -293,7 +293,7 @@ def test_nothing_in_a_case_file_is_obeyed(corpus):
 
 def test_ops_as_json_covers_every_registered_gradient():
     found = json.loads(run("ops", "--json").stdout)
-    assert {"op": "Log", "entries": 1, "in_tensorflow": True, "gradient": True} in found["ops"]
+    assert {"op": "Abs", "entries": 1, "in_tensorflow": True, "gradient": True} in found["ops"]
     counts = found["counts"]
     covered = counts["in_catalogue_with_gradient"] + counts["missing"]
     assert 0 <= counts["registered"] - covered <= counts["excluded"]
@@ -493,7 +493,7 @@ def test_ctrl_c_ends_a_campaign_with_its_summary(tmp_path):
                   for path in tmp_path.glob(".gradfuzz/*/status.json")):  # fmt: skip
         time.sleep(0.1)
     campaign.send_signal(signal.SIGINT)
-    out, err = campaign.communicate(timeout=30)
+    out, err = campaign.communicate(timeout=120)
     found = json.loads(out)
     assert campaign.returncode == 0
     assert found["stopped"]
