@@ -19,9 +19,10 @@ class Bucket:
     """The key of "the same bug".
 
     `kind` is one of value, none, lost, non-finite, shape, dtype, missing, raises-<exception>,
-    mutated and unrepeatable, behind the path where the oracle has several ("fwd-rev-value").
-    `input` is the argument of `op` whose gradient is wrong: "" where
-    the fault is not in one input.
+    indices, mutated and unrepeatable, behind the path where the oracle has several
+    ("fwd-rev-value"); "complex-" stands before value, none and non-finite of or by an imaginary
+    part.  `input` is the argument of `op` whose gradient is wrong: "" where the fault is not in
+    one input.
     """
 
     op: str

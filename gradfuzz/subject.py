@@ -186,12 +186,24 @@ class Subject:
         has_complex = self.program.is_complex(leaf) or any(is_complex)
         return self.place(leaf, element, output) if has_complex else ""
 
+    def is_imaginary(self, leaf: int, element: int, output: int) -> bool:
+        """Return whether an element of the Jacobian is of or by an imaginary part."""
+        by_imaginary = self.program.is_complex(leaf) and element % 2 == 1
+        position, part = self._part(output)
+        is_complex = self.linearisation.outputs[position].dtype.is_complex
+        return by_imaginary or (is_complex and part % 2 == 1)
+
     def _output_name(self, number: int) -> str:
-        start = 0
+        position, part = self._part(number)
+        if not self.linearisation.outputs[position].dtype.is_complex:
+            return f"output {number}"
+        return f"{element_name(part, is_complex=True)} of output {position}"
+
+    def _part(self, number: int) -> tuple[int, int]:
+        """Return which output an element of all outputs is in, and where in its real view."""
         for position, output in enumerate(self.linearisation.outputs):
-            is_complex = output.dtype.is_complex
-            size = int(np.prod(output.shape, dtype=int)) * (2 if is_complex else 1)
-            if is_complex and number < start + size:
-                return f"{element_name(number - start, is_complex=True)} of output {position}"
-            start += size
-        return f"output {number}"
+            size = int(np.prod(output.shape, dtype=int)) * (2 if output.dtype.is_complex else 1)
+            if number < size:
+                return position, number
+            number -= size
+        raise IndexError(number)

@@ -208,7 +208,9 @@ class Column:
             high=high,
             kink=kink,
         )
-        return faulty(kind, evidence)
+        # A fault that real numbers have as well, once known, must not hide one that they have not.
+        is_imaginary = self.subject.is_imaginary(self.leaf, self.element, output)
+        return faulty(f"complex-{kind}" if is_imaginary else kind, evidence)
 
 
 def _message(kind: str, analytic: float, low: float, high: float, *, kink: bool) -> str:

@@ -107,9 +107,9 @@ def _numeric(gradient: Subject, at: Place | None) -> Outcome:
     """Compare reverse mode over reverse mode with differences of the gradient."""
     outcome = numeric.examine(gradient, at=at)
     fault = outcome.fault
-    if fault is None or fault.kind != "none":
+    if fault is None or not fault.kind.endswith("none"):
         return outcome
-    return replace(outcome, fault=replace(fault, kind="lost"))
+    return replace(outcome, fault=replace(fault, kind=fault.kind.removesuffix("none") + "lost"))
 
 
 def _symmetry(subject: Subject, gradient: Subject, at: Place | None) -> Outcome:

@@ -64,6 +64,10 @@ def _head(case: Case) -> str:
     graph = case.finding.graph
     names = _Names.of(graph)
     lines = [
+        f"    v{i} = tf.complex(v{i}[..., 0], v{i}[..., 1])"
+        for i in graph.leaves
+        if _is_complex(graph, i)
+    ] + [
         f"    {names.target(i)} = {names.wrapped(i, call_source(call, names.edge))}"
         for i, call in graph.calls
     ]
@@ -72,11 +76,16 @@ def _head(case: Case) -> str:
         imports="".join(f"import {module}\n" for module in sorted(modules)),
         title=_docstring(title(case.finding)),
         versions=", ".join(f"{name} {version}" for name, version in case.environment.items()),
-        leaves="\n".join(f"    {array_source(leaf)}," for leaf in graph.primals),
+        leaves="\n".join(f"    {array_source(real_view(leaf))}," for leaf in graph.primals),
         parameters=", ".join(f"v{i}" for i in graph.leaves),
         body="\n".join(lines) or "    # The leaves themselves are the outputs.",
-        outputs=", ".join(map(names.edge, graph.outputs)),
+        outputs=", ".join(names.parts(ref) for ref in graph.outputs),
     )
+
+
+def _is_complex(graph: Graph, index: int) -> bool:
+    node = graph.nodes[index]
+    return isinstance(node, Leaf) and node.value.dtype.kind == "c"
 
 
 def _docstring(text: str) -> str:
@@ -89,10 +98,11 @@ class _Names:
 
     graph: Graph
     single: frozenset[int]
+    pairs: frozenset[Ref]
 
     @classmethod
     def of(cls, graph: Graph) -> "_Names":
-        return cls(graph, frozenset(_single(graph)))
+        return cls(graph, frozenset(_single(graph)), frozenset(_complex_outputs(graph)))
 
     def target(self, node: int) -> str:
         return f"v{node}"
@@ -102,6 +112,20 @@ class _Names:
 
     def edge(self, ref: Ref) -> str:
         return f"v{ref.node}" if ref.node in self.single else f"v{ref.node}[{ref.output}]"
+
+    def parts(self, ref: Ref) -> str:
+        """Return an output as real numbers: of a complex one, its parts on a new last axis."""
+        edge = self.edge(ref)
+        if ref not in self.pairs:
+            return edge
+        return f"tf.stack([tf.math.real({edge}), tf.math.imag({edge})], -1)"
+
+
+def _complex_outputs(graph: Graph) -> Iterator[Ref]:
+    """Yield the outputs that are complex; nothing runs where no leaf and no attr is."""
+    if "complex" in str(graph):
+        values = _values(graph)
+        yield from (r for r in graph.outputs if values[r.node][r.output].dtype.is_complex)
 
 
 def _single(graph: Graph) -> Iterator[int]:
@@ -133,7 +157,7 @@ def _values(graph: Graph) -> Sequence[Outputs]:
 def _tail(finding: Finding) -> str:
     way, kind = _way(finding.bucket)
     for start, write in _TAILS.items():
-        if kind.startswith(start):
+        if kind.removeprefix("complex-").startswith(start):
             return way + write(finding)
     raise CaseFileError(f"bucket.kind: {kind!r}, should be one that a script can show")
 
@@ -170,7 +194,7 @@ def _value(finding: Finding) -> str:
     evidence = finding.evidence
     if None in (evidence.leaf, evidence.element, evidence.output, evidence.low, evidence.high):
         raise CaseFileError("evidence: names no element, should for a script")
-    leaf = finding.graph.primals[evidence.leaf or 0]
+    leaf = real_view(finding.graph.primals[evidence.leaf or 0])
     element = evidence.element or 0
     return VALUE.format(
         leaf=evidence.leaf,
