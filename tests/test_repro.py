@@ -60,8 +60,8 @@ def run_here(source: str) -> tuple[int, str]:
     return 0, printed.getvalue()
 
 
-# What no script shows yet: second derivatives to the last digit, a batch of nothing, and what is
-# wrong along a random direction alone.
+# What no script shows yet: what ends the process, second derivatives to the last digit, a batch
+# of nothing, and what is wrong along a random direction alone.
 WITHOUT = (
     "second-value",
     "second-non-finite",
