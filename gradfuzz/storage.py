@@ -147,7 +147,8 @@ class Storage:
     def _annotate(self, pending: Pending) -> None:
         if pending.path is not None:
             with suppress(CaseFileError):
-                self.corpus.rewrite(pending.path, pending.case)
+                # A case that is there keeps what somebody said of it.
+                self.corpus.save(pending.case)
 
     def _save_apart(self, apart: Corpus, case: Case) -> None:
         apart.save(case)

@@ -67,6 +67,13 @@ def _add_call(draw: st.DrawFn, builder: Builder, mode: Mode, entry: Entry) -> No
     builder.differentiate(builder.call(entry.op, **scope.args), entry.outputs)
 
 
+class Entries(tuple[Entry, ...]):
+    """Entries that print as their number: Hypothesis prints what a strategy is made of."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} entries>"
+
+
 @dataclass(frozen=True)
 class Catalogue:
     """Entries to draw graphs from.  `excluded` gives the reason for ops that are left out."""
@@ -87,4 +94,4 @@ class Catalogue:
     def graphs(self, op: str, *, run: Run, around: int) -> st.SearchStrategy[Graph]:
         """Graphs with one call of `op` and up to `around` other calls before and behind it."""
         focus = [entry for entry in self.entries if entry.op == op]
-        return graphs(focus, run=run, others=self.entries, around=around)
+        return graphs(focus, run=run, others=Entries(self.entries), around=around)

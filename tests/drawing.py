@@ -12,7 +12,7 @@ from gradfuzz.finding import Finding
 from gradfuzz.graph import Graph
 from gradfuzz.realview import real_view
 from gradfuzz.strategies.catalogue import CATALOGUE, complexes
-from gradfuzz.strategies.graphs import graphs
+from gradfuzz.strategies.graphs import Entries, graphs
 from gradfuzz.strategies.modes import MODES, Mode
 from tests.careful import careful
 
@@ -24,7 +24,7 @@ THOROUGH = hypothesis.settings(
     derandomize=True,
     phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
 )
-REAL_ENTRIES = tuple(entry for entry in CATALOGUE.entries if entry not in complexes.OPS)
+REAL_ENTRIES = Entries(entry for entry in CATALOGUE.entries if entry not in complexes.OPS)
 BRIEF = hypothesis.settings(THOROUGH, max_examples=60)
 
 

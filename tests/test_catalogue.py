@@ -84,7 +84,7 @@ each_entry = pytest.mark.parametrize("entry", CATALOGUE.entries, ids=entry_id)
 def test_an_entry_names_the_arguments_of_its_op(entry: Entry) -> None:
     taken = inspect.signature(function(entry.op)).parameters.values()
     named = {each.name for each in taken if each.kind is not each.VAR_KEYWORD}
-    required = {each.name for each in taken if each.default is each.empty}
+    required = {each.name for each in taken if each.default is each.empty} & named
     assert set(entry.args) <= named - {"name"}
     assert required <= set(entry.args)
 

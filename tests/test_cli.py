@@ -293,7 +293,10 @@ def test_nothing_in_a_case_file_is_obeyed(corpus):
 
 def test_ops_as_json_covers_every_registered_gradient():
     found = json.loads(run("ops", "--json").stdout)
-    assert {"op": "Abs", "entries": 1, "in_tensorflow": True, "gradient": True} in found["ops"]
+    [row] = [row for row in found["ops"] if row["op"] == "Abs"]
+    assert row["entries"] > 0
+    assert row["in_tensorflow"]
+    assert row["gradient"]
     counts = found["counts"]
     covered = counts["in_catalogue_with_gradient"] + counts["missing"]
     assert 0 <= counts["registered"] - covered <= counts["excluded"]

@@ -67,7 +67,7 @@ def _batch(subject: Subject, at: Place | None) -> Outcome:
 
 
 def _mapped(subject: Subject, at: Place | None) -> Outcome:
-    calls = subject.computation.graph.calls
+    calls = subject.computation.graph.calls if subject.has_graph else ()
     if any(name.startswith("seed") for _, call in calls for name in call.args):
         return inconclusive("a random op draws anew for each point of a batch")
     try:

@@ -28,7 +28,6 @@ OPS: tuple[Entry, ...] = (
     op("tf.nn.relu6", features=Real("*s", NONZERO)),
     op("tf.nn.leaky_relu", features=Real("*s", NONZERO), alpha=OneOf((0.2, 0.0, 1.0, 2.0))),
     op("tf.nn.swish", features=Real("*s"), beta=OneOf((1.0, 0.5, 2.0))),
-    op("tf.nn.gelu", features=Real("*s"), approximate=FLAG),
     op("tf.nn.isotonic_regression", inputs=Real("*s n", POWERS), decreasing=FLAG, outputs=(0,)),
     # Losses.
     op("tf.nn.l2_loss", t=Real("*s")),
