@@ -201,15 +201,17 @@ class Campaign:
 
     def _round(self, place: int, turn: Turn, end: float) -> Task:
         """Have one round; what it finds is looked into afterwards, however it ends."""
-        oracles = self.shares.next(turn.op)
+        oracles = self.shares.next(turn.op, self.schedule.usual)
         self.shares.charge(turn.op, oracles[0], self.schedule.usual)
         self.listen(RoundStarted(turn.op, oracles[0]))
-        met, began = list[Pending](), self.stopwatch()
-        seconds = min(turn.seconds, end - self.clock())
+        met, start, began = list[Pending](), self.clock(), self.stopwatch()
+        seconds = min(turn.seconds, end - start)
         self._rounds[place] = Present(turn, met)
         known, shrinking = self._passing(), self._shrinking()
         answer = yield Order(turn.op, turn.around, turn.seed, seconds, shrinking, known, oracles)
-        seconds = self.stopwatch() - began
+        seconds = self.clock() - start
+        # The clock of a campaign that is stopped is at the end of time.
+        seconds = self.stopwatch() - began if math.isinf(seconds) else seconds
         self.schedule.accounts[turn.op].seconds += seconds
         self._urgent.extend(self._confirmation(pending) for pending in met)
         if isinstance(answer, Death):

@@ -36,12 +36,18 @@ class Shares:
     weights: Mapping[str, float]
     spent: defaultdict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
 
-    def next(self, op: str) -> tuple[str, ...]:
+    def next(self, op: str, seconds: float = 0.0) -> tuple[str, ...]:
         """Return the oracles for the next round of `op`, the one that its time is due to first.
 
-        It is the one that the op, then the campaign, gave least time for its weight.
+        It is the one that the op, then the campaign, would have given least time for its weight
+        after a round of so many `seconds`: a slow one waits until its time is there.
         """
-        due = min(self.weights, key=lambda oracle: (self._of(op, oracle), self._of_all(oracle)))
+
+        def after(oracle: str) -> tuple[float, float]:
+            took = _takes(oracle, seconds) / self.weights[oracle]
+            return self._of(op, oracle) + took, self._of_all(oracle)
+
+        due = min(self.weights, key=after)
         return due, *BESIDE.get(due, ())
 
     def charge(self, op: str, oracle: str, seconds: float) -> None:
@@ -49,7 +55,7 @@ class Shares:
 
         By what rounds really take, one seed would not give one order.
         """
-        self.spend(op, oracle, max(seconds, CASE.get(oracle, 0.0)))
+        self.spend(op, oracle, _takes(oracle, seconds))
 
     def spend(self, op: str, oracle: str, seconds: float) -> None:
         """Take into account that a round on `op` took so long."""
@@ -61,6 +67,10 @@ class Shares:
     def _of_all(self, oracle: str) -> float:
         total = sum(seconds for (_, name), seconds in self.spent.items() if name == oracle)
         return total / self.weights[oracle]
+
+
+def _takes(oracle: str, seconds: float) -> float:
+    return max(seconds, CASE.get(oracle, 0.0))
 
 
 def parse_shares(texts: Sequence[str]) -> dict[str, float]:

@@ -26,7 +26,7 @@ from gradfuzz.strategies.window_arguments import Filled, Sides, Windowed
 
 AXIS = AxisAfter("l", before="r")
 ALONG = Filled("n", Real("*l n *r"))
-ALONG_DISTINCT = Filled("n", Real("*l n *r", DISTINCT))
+ALONG_DISTINCT = Filled("*l n *r", Real("*l n *r", DISTINCT))
 IMAGE = Filled("n h w c", Real("n h w c"))
 SAME = const("same")
 

@@ -30,7 +30,7 @@ from gradfuzz.strategies.domains import (
 )
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.size_arguments import up_to
-from gradfuzz.strategies.window_arguments import Filled
+from gradfuzz.strategies.window_arguments import Filled, Sides, UpTo
 
 AXIS = AxisAfter("l", before="r")
 ANY_AXIS = Real("*l n *r")
@@ -64,7 +64,7 @@ OPS: tuple[Entry, ...] = (
     op("tf.reverse", tensor=ANY_AXIS, axis=const([0])),
     op("tf.roll", input=ANY_AXIS, shift=OneOf((1, -1, 2)), axis=AXIS),
     op("tf.repeat", input=ANY_AXIS, repeats=OneOf((2, 1, 3, 0)), axis=AXIS),
-    op("tf.boolean_mask", tensor=Real("*s *r"), mask=Filled("s", Mask("*s"))),
+    op("tf.boolean_mask", tensor=Real("n *r"), mask=Mask("n")),
     op("tf.gather", params=ANY_AXIS, indices=Index("*t", below="n"), axis=AXIS),
     # Segments.
     op("tf.math.segment_mean", data=Real("n *r"), segment_ids=SortedIds("n")),
@@ -101,9 +101,8 @@ OPS: tuple[Entry, ...] = (
     ),
     op(
         "tf.linalg.banded_triangular_solve",
-        bands=Real("k n", LOWER_BANDS),
-        rhs=Real("n m"),
-        requires=lambda dims, _: dims.size("k") <= dims.size("n"),
+        rhs=Sides(1, 4, Real("*b n m")),
+        bands=UpTo("k", "n", Real("*b k n", LOWER_BANDS, strict=True)),
     ),
     op("tf.linalg.tridiagonal_solve", diagonals=Real("*b 3 n", TRIDIAGONAL), rhs=Real("*b n m")),
     op(
