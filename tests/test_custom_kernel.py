@@ -73,8 +73,8 @@ def test_the_wrong_gradient_of_a_kernel_of_ones_own_is_found(
     module.write_text(MODULE.format(library=str(library)))
     monkeypatch.setenv("GRADFUZZ_OPS_FROM", "")
     done = CliRunner().invoke(
-        app, ["fuzz", "--ops-from", str(module), "--ops", "my_kernels.double", "--budget", "3s",
-              "--seed", "1", "--corpus", str(tmp_path / "corpus")]
+        app, ["fuzz", "--ops-from", str(module), "--ops", "my_kernels.double", "--budget", "10s",
+              "--oracles", "numeric", "--seed", "1", "--corpus", str(tmp_path / "corpus")]
     )  # fmt: skip
     assert done.exit_code == 1, done.output
     [case] = (tmp_path / "corpus").glob("*.json")

@@ -177,7 +177,7 @@ def test_what_cannot_be_checked_is_refused_in_one_line(
 def test_ops_of_a_file_are_fuzzed_saved_and_replayed(folder: Path) -> None:
     file = folder / f"ops_of_{folder.name}.py"
     op = f"{file.stem}.wrong"
-    settings = ("--budget", "3s", "--seed", 1, "--corpus", "c")
+    settings = ("--oracles", "numeric", "--budget", "10s", "--seed", 1, "--corpus", "c")
     done = run("fuzz", "--ops-from", file, "--ops", op, *settings)
     assert done.exit_code == 1, done.output
     [case] = Path("c").glob("*.json")
