@@ -11,14 +11,18 @@ BUDGET ?= 2m
 CORPUS ?= corpus
 SEED ?=
 
-.PHONY: fuzz test quick lint replay false-alarms check-cost clean
+.PHONY: fuzz test night quick lint replay false-alarms check-cost clean
 
 # Exit code 1 of the fuzzer says that it found something new: what it is for.
 fuzz: $(READY)
 	$(BIN)/gradfuzz fuzz --budget $(BUDGET) --corpus $(CORPUS) $(if $(SEED),--seed $(SEED)) || [ $$? -eq 1 ]
 
 test: lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 -m "not night"
+
+# Fifty kills of workers, fork server and campaign, resumed each time: minutes by itself.
+night: lint
+	$(BIN)/pytest -m night
 
 quick: lint
 	$(BIN)/pytest -n 2 -m "not slow"

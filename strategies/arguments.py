@@ -33,7 +33,7 @@ NEW = (
 NEW_OR_EARLIER = (*NEW, *[None] * len(NEW))
 # An output of a call stands twice among the tensors to read, and so often once it is read:
 # chains and diamonds are made of those.
-FRESH, AGAIN = 2, 4
+FRESH, AGAIN = 2, 8
 
 
 @dataclass(frozen=True)

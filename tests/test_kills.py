@@ -54,6 +54,7 @@ def buckets(corpus: Corpus) -> set[Bucket]:
     return {case.finding.bucket for _, case in cases}
 
 
+@pytest.mark.night
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_nothing_is_lost_or_torn_by_kills(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def run_here(source: str) -> tuple[int, str]:
 # What no script shows yet: what ends the process, second derivatives to the last digit, a batch
 # of nothing, and what is wrong along a random direction alone.
 WITHOUT = (
+    "-dies-",
     "second-value",
     "second-non-finite",
     "batch-jacobian",

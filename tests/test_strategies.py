@@ -202,7 +202,7 @@ def test_an_op_by_itself_is_one_call() -> None:
 
 def test_an_op_has_at_most_so_many_calls_around_it() -> None:
     plain = [entry for entry in CATALOGUE.entries if entry.op == "Neg"]
-    found = drawn(graphs(plain, run=call, others=plain, around=2))
+    found = drawn(graphs(plain, run=call, others=plain, around=2), 1000)
     assert {len(graph.calls) for graph in found} == {1, 2, 3, 4, 5}
 
 
