@@ -25,7 +25,7 @@ from gradfuzz.corpus import Corpus, expected_to_fail
 from gradfuzz.crew import Workers
 from gradfuzz.durations import format_duration
 from gradfuzz.errors import GradfuzzError, StorageError, UsageError
-from gradfuzz.events import Event
+from gradfuzz.events import Event, Listener
 from gradfuzz.known import Known, read_accepted
 from gradfuzz.limits import Limits
 from gradfuzz.log import Log
@@ -159,44 +159,12 @@ class Session:
 
     def run(self, known: Known, output: Output) -> None:
         """Run it to its end."""
-        settings, tally = self.settings, self.past.tally
         stopwatch = Stopwatch(self.past.spent)
         log = Log(self.folder.log, stopwatch)
-        announcer = Announcer(self.console)
-
-        def listen(event: Event) -> None:
-            tally.count(event)
-            log.listen(event)
-            announcer.announce(event)
-
-        limits = Limits.of(settings.case_time, settings.memory)
-        crew = Workers.of(settings.workers, self.folder.path, limits=limits)
-        progress = Progress(
-            tally,
-            settings.budget,
-            len(settings.ops),
-            len(registered_gradients()),
-            self.clock,
-            stopwatch,
-            crew.workers,
-        )
-        storage = Storage(self.corpus, listen, Corpus(self.folder.flaky))
-        storage.buckets_of_others()  # what is there already is known, unless that is over
-        schedule = self._schedule()
-        campaign = Campaign(
-            schedule,
-            storage,
-            settings.budget,
-            listen,
-            crew,
-            self.clock,
-            set(known.buckets),
-            known.patterns,
-            self._shares(schedule),
-            len(self.past.rounds),
-            stopwatch,
-            Ticker(self.folder, progress).tick,
-        )
+        limits = Limits.of(self.settings.case_time, self.settings.memory)
+        crew = Workers.of(self.settings.workers, self.folder.path, limits=limits)
+        progress = self._progress(stopwatch, crew)
+        campaign = self._campaign(known, self._listener(log), crew, stopwatch, progress)
         for pending in self.past.unfinished():
             campaign.reopen(pending)
         try:
@@ -213,6 +181,54 @@ class Session:
             raise
         self._sum_up(progress, log, output)
 
+    def _listener(self, log: Log) -> Listener:
+        """Return what hears of each event first: the counts, the log and the console."""
+        announcer = Announcer(self.console)
+
+        def listen(event: Event) -> None:
+            self.past.tally.count(event)
+            log.listen(event)
+            announcer.announce(event)
+
+        return listen
+
+    def _progress(self, stopwatch: Stopwatch, crew: Workers) -> Progress:
+        return Progress(
+            self.past.tally,
+            self.settings.budget,
+            len(self.settings.ops),
+            len(registered_gradients()),
+            self.clock,
+            stopwatch,
+            crew.workers,
+        )
+
+    def _campaign(
+        self,
+        known: Known,
+        listen: Listener,
+        crew: Workers,
+        stopwatch: Stopwatch,
+        progress: Progress,
+    ) -> Campaign:
+        storage = Storage(self.corpus, listen, Corpus(self.folder.flaky))
+        storage.buckets_of_others()  # what is there already is known, unless that is over
+        schedule = self._schedule()
+        return Campaign(
+            schedule,
+            storage,
+            self.settings.budget,
+            listen,
+            crew,
+            self.clock,
+            set(known.buckets),
+            known.patterns,
+            self._shares(schedule),
+            len(self.past.rounds),
+            stopwatch,
+            Ticker(self.folder, progress).tick,
+        )
+
     def _schedule(self) -> Schedule:
         settings, past = self.settings, self.past
         return Schedule(
@@ -220,7 +236,8 @@ class Session:
             settings.budget,
             settings.seed,
             settings.workers,
-            set(settings.ops) - past.tally.gradients,
+            # A function of many ops has no gradient function of its own to wait for.
+            set(settings.ops) & set(registered_gradients()) - past.tally.gradients,
             {op: past.accounts[op] for op in settings.ops},
             oracles=len(settings.oracles),
         )
