@@ -1,5 +1,6 @@
 """The analytic side: TensorFlow's reverse and forward mode."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +45,7 @@ class Linearisation:
         found, start = [], 0
         for output in self.outputs:
             shape = (*output.shape, 2) if output.dtype.is_complex else tuple(output.shape)
-            size = int(np.prod(shape, dtype=int))
+            size = math.prod(shape)
             part = weights[start : start + size].reshape(shape)
             found.append(from_real_view(part) if output.dtype.is_complex else part)
             start += size

@@ -85,7 +85,10 @@ class Step:
 def _constant(arg: Any) -> Any:
     if isinstance(arg, list):
         return [_constant(item) for item in arg]
-    return tf.constant(arg) if isinstance(arg, np.ndarray | np.generic) else arg
+    if not isinstance(arg, np.ndarray | np.generic):
+        return arg
+    # In a graph of TensorFlow's, a constant of that graph: shape inference reads it.
+    return constant(np.asarray(arg)) if tf.executing_eagerly() else tf.constant(arg)
 
 
 def _flat(outputs: Any) -> Iterator[Tensor]:

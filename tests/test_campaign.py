@@ -99,7 +99,7 @@ SMOOTH = Fake({"Tanh": calls_of("Tanh"), "Sinh": calls_of("Sinh")})
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
-    return Corpus(tmp_path / "corpus")
+    return Corpus(tmp_path / "corpus", CATALOGUE.ops)
 
 
 def run(

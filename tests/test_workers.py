@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradfuzz.campaign import Campaign
+from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.clock import StoppableClock
 from gradfuzz.corpus import Corpus
 from gradfuzz.crew import Workers, sacrifice
@@ -110,7 +111,7 @@ def campaign(
 @pytest.mark.slow
 def test_each_harm_is_one_finding_and_all_else_goes_on(tmp_path: Path) -> None:
     events: list[Event] = []
-    corpus = Corpus(tmp_path / "corpus", set(OPS))
+    corpus = Corpus(tmp_path / "corpus", set(all_ops(load_catalogues(SOURCES))))
     campaign([*OPS, "Neg", "Sinh"], corpus, tmp_path, 60.0, events).run()
     cases = [corpus.load(path) for path in corpus.case_files()]
     # Real bugs of the ops around may be found beside them.

@@ -93,7 +93,7 @@ class Direction:
         return subject.line(self.tangents, subject.kept, subject.weights[subject.kept])
 
     def passes_screen(self) -> bool:
-        """Return whether four forward passes confirm the analytic value."""
+        """Return whether two forward passes or six confirm the analytic value."""
         return screen.passes(*self._question())
 
     def differs(self) -> bool:
