@@ -12,8 +12,9 @@ from gradfuzz.numeric.judge import ROUNDING_UNITS
 from gradfuzz.numeric.line import Line
 from gradfuzz.subject import Subject
 
-# A disagreement is looked at again on steps this much shorter: from afar, floor has slope 1.
-CLOSER = 2.0**-10
+# A disagreement is looked at again on shorter and shorter steps: from afar, floor has slope 1, and
+# nothing is seen of a pole at -1e-7 with little weight.
+CLOSER = 2.0 ** -np.arange(15, 45, 5)
 # A function is called constant if steps that should move it by so many ulps do not.
 ULPS = 64.0
 # The analytic value is taken again with the primals scaled by 1 plus so many rounding units.
@@ -62,12 +63,17 @@ class Candidate:
         return max(self.low - value, value - self.high, 0.0)
 
     def _agrees_closer(self) -> bool:
-        """Return whether a difference on much shorter steps sides with the analytic value."""
-        step = CLOSER * 2.0**-5
+        """Return whether a difference on much shorter steps sides with the analytic value.
+
+        It must do so clearly, on a step on which rounding cannot make it.
+        """
+        return any(self._agrees_on(float(step)) for step in CLOSER)
+
+    def _agrees_on(self, step: float) -> bool:
         with np.errstate(all="ignore"):
             at = self.line.sample(np.array([-2.0, -1.0, 1.0, 2.0]) * step)[:, 0]
             slope = float((8 * (at[2] - at[1]) - (at[3] - at[0])) / (12 * step))
-        noise = 8 * self.subject.epsilon * float(np.abs(at).max()) / step
+            noise = 8 * self.subject.epsilon * float(np.abs(at).max()) / step
         return abs(slope - self.analytic) < self._distance(slope) / 4 and noise < self._gap() / 2
 
     def _is_staircase(self) -> bool:
