@@ -132,6 +132,11 @@ OPS: tuple[Entry, ...] = (
     ),
     op("recipe.TensorListConcat", tensor=Real("n *r"), lengths=Lengths("n")),
     op("recipe.TensorListConcatV2", tensor=Real("n *r"), lengths=Lengths("n")),
+    # Tensor arrays, as people use them.
+    op("recipe.TensorArray_gather", tensor=Real("n *r"), indices=PLACES),
+    op("recipe.TensorArray_read", tensor=Filled("n", Real("n *r")), index=PLACE),
+    op("recipe.TensorArray_write", tensor=Filled("n", Real("n *r")), index=PLACE, item=Real("*r")),
+    op("recipe.TensorArray_concat", tensor=Filled("n", Real("n m *r"))),
     # Sparse matrices.
     *MATRICES,
     *in_complex(MATRICES, " ".join(entry.op for entry in MATRICES)),

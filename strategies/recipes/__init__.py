@@ -14,11 +14,13 @@ from gradfuzz.strategies.recipes import (
     samplers,
     slices,
     sparse_matrices,
+    tensor_arrays,
     tensor_lists,
     variants,
 )
 
 RECIPES: Mapping[str, Recipe] = {
+    **tensor_arrays.RECIPES,
     **tensor_lists.RECIPES,
     **sparse_matrices.RECIPES,
     **variants.RECIPES,
