@@ -55,7 +55,7 @@ GRACE, SHORTEST_GRACE, FAREWELL = 2.0, 10.0, 5.0
 # A graph that ends processes is made smaller for so many seconds at least: each look costs one.
 SHORTEST_AUTOPSY = 10.0
 # What a case of these oracles may take, in times of the usual limit.
-SLOW = {"compiled": 4.0, "batched": 4.0}
+SLOW = {"compiled": 4.0, "batched": 4.0, "second": 4.0}
 # How a worker ends that somebody has killed, or whose fork server was.
 KILLED = ("dies-SIGKILL", "dies-SIGTERM", "dies-exit-255")
 # A finding that did not show in a fresh process is looked for so many times more.

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from gradfuzz.casefile import Case
@@ -85,26 +86,26 @@ class Storage:
 
     def save_first(self, pending: Pending) -> None:
         """Save a finding as met, unless somebody's case is there: it may guard against a return."""
-        self._do(lambda: self._save_unless_held(pending))
+        self._do_for(pending, self._save_unless_held)
 
     def save_shrunk(self, pending: Pending) -> None:
         """Save a finding in the place of what was first saved of it."""
-        self._do(lambda: self._save(pending, shrunk=True))
+        self._do_for(pending, partial(self._save, shrunk=True))
 
     def annotate(self, pending: Pending) -> None:
         """Save a finding that is saved once more, with more said of it."""
-        self._do(lambda: self._annotate(pending))
+        self._do_for(pending, self._annotate)
 
     def remove(self, pending: Pending) -> None:
         """Remove what was saved of a finding."""
-        self._do(lambda: self._remove(pending))
+        self._do_for(pending, self._remove)
 
     def set_apart(self, pending: Pending, shown: int, looks: int) -> None:
         """Take a finding out of the corpus that showed `shown` times in `looks` more."""
         note = f"flaky: showed {shown} times in {looks} fresh processes"
         if self.apart is not None:
             apart, case = self.apart, replace(pending.case, note=note)
-            self._do(lambda: self._save_apart(apart, case))
+            self._do_for(pending, lambda _: self._save_apart(apart, case))
         self.remove(pending)
         self.listen(FindingFlaky(pending.bucket, shown, looks))
 
@@ -126,6 +127,18 @@ class Storage:
         if not self._undone:
             self._error = None
 
+    def _do_for(self, pending: Pending, work: Callable[[Pending], None]) -> None:
+        """Do something about a finding, unless no case file can hold it: that is our own fault."""
+
+        def do() -> None:
+            try:
+                work(pending)
+            except CaseFileError as error:
+                reason = f"{pending.bucket} cannot be saved: {error}"
+                self.listen(RoundFailed(pending.bucket.op, reason, own=True))
+
+        self._do(do)
+
     def _do(self, work: Callable[[], None]) -> None:
         # What waits is done in its order: a shrunk case takes the place of the first one.
         if self._undone:
@@ -146,21 +159,15 @@ class Storage:
 
     def _annotate(self, pending: Pending) -> None:
         if pending.path is not None:
-            with suppress(CaseFileError):
-                # A case that is there keeps what somebody said of it.
-                self.corpus.save(pending.case)
+            # A case that is there keeps what somebody said of it.
+            self.corpus.save(pending.case)
 
     def _save_apart(self, apart: Corpus, case: Case) -> None:
         apart.save(case)
 
     def _save(self, pending: Pending, *, shrunk: bool) -> None:
         case, old = pending.case, pending.path
-        try:
-            pending.path = self.corpus.replace(old, case) if old else self.corpus.save(case)
-        except CaseFileError as error:
-            reason = f"{pending.bucket} cannot be saved: {error}"
-            self.listen(RoundFailed(pending.bucket.op, reason))
-            return
+        pending.path = self.corpus.replace(old, case) if old else self.corpus.save(case)
         self._withdraw(pending, unless=pending.bucket)
         pending.saved = pending.bucket
         self.listen(FindingSaved(pending.finding, pending.path, shrunk))

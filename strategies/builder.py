@@ -80,7 +80,11 @@ class Builder:
         return self._append(leaf, (leaf if variable else value,))
 
     def call(self, op: str, **args: Any) -> Ref:
-        """Add one call of `op` and return its first output."""
+        """Add one call of `op` and return its first output.
+
+        A tuple in its arguments becomes a list, which is what a case file has.
+        """
+        args = {name: _listed(arg) for name, arg in args.items()}
         call = Call(op, args)
         return self._append(call, self._run(op, args, self._values))
 
@@ -112,3 +116,7 @@ class Builder:
 
 def _numpy_dtype(dtype: Any) -> Any:
     return getattr(dtype, "as_numpy_dtype", dtype)
+
+
+def _listed(arg: Any) -> Any:
+    return [_listed(item) for item in arg] if isinstance(arg, list | tuple) else arg

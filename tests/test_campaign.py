@@ -370,6 +370,16 @@ def test_an_op_that_this_tensorflow_lacks_fails_its_round_and_the_campaign_goes_
     assert any(case.op == "Sinh" for case in of_type(events, CaseChecked))
 
 
+def test_a_finding_that_no_case_file_can_hold_is_our_fault_and_the_campaign_goes_on(
+    corpus: Corpus,
+) -> None:
+    casts = VECTORS.map(lambda x: one_call("Cast", x, x=Ref(0), DstT=tf.float64))
+    with planted_gradient("Cast", times(1.5)):
+        events = run(corpus, Fake({"Cast": casts, "Sinh": calls_of("Sinh")}))
+    assert {event.op for event in of_type(events, RoundFailed) if event.own} == {"Cast"}
+    assert any(case.op == "Sinh" for case in of_type(events, CaseChecked)[-10:])
+
+
 @pytest.mark.usefixtures("wrong_tanh")
 def test_a_corpus_that_cannot_be_written_is_told_once_and_the_campaign_goes_on(
     tmp_path: Path,

@@ -15,6 +15,7 @@ from gradfuzz.cli.ops import ops as show_ops
 from gradfuzz.errors import ForwardError, UsageError
 from gradfuzz.evaluate import call
 from gradfuzz.graph import Graph
+from gradfuzz.graphjson import digest
 from gradfuzz.registry import function, registered_gradients, runs
 from gradfuzz.runtime import op_def_registry, tf
 from gradfuzz.strategies import catalogue as families
@@ -240,6 +241,7 @@ def test_what_an_entry_draws_runs_forward(entry: Entry) -> None:
         assert graph.leaves
         assert graph.outputs
         assert all(graph.nodes[ref.node].op == entry.op for ref in graph.outputs)
+        assert digest(graph), "should be a graph that a case file can hold"
         run_forward(graph)
 
     draw()

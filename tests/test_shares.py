@@ -30,6 +30,19 @@ def test_every_oracle_gets_to_every_op():
     assert len(seen) == 6
 
 
+def test_ops_are_asked_about_differences_first_and_come_to_the_others_at_different_times():
+    shares = Shares(WEIGHTS)
+    ops = [f"op{number}" for number in range(60)]
+    passes = []
+    for _ in range(6):
+        asked = {op: shares.next(op, 1.0)[0] for op in ops}
+        for op, oracle in asked.items():
+            shares.charge(op, oracle, 1.0)
+        passes.append(Counter(asked.values()))
+    assert passes[0] == {"numeric": 60}
+    assert all(len(asked) >= 4 for asked in passes[1:])
+
+
 def test_forward_mode_is_asked_about_beside_differences():
     assert Shares({"forward": 1.0}).next("Log") == ("forward", "numeric")
 
