@@ -21,7 +21,7 @@ def status(path: Path | None, *, as_json: bool) -> int:
     past = Past.of(folder, Corpus(Path(settings.corpus), catalogue))
     past.tally.known = frozenset(past.tally.hits.keys() - past.tally.new.keys())
     state = _state(folder, now)
-    stopped, error = state != "over", now.get("error") or ""
+    stopped, error = state == "killed", now.get("error") or ""
     summary = Summary(past.tally, settings, folder.path, past.spent, stopped, error)
     if as_json:
         write_json({"state": state, "pid": now.get("pid"), "workers": now.get("workers", []),

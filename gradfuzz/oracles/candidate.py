@@ -65,9 +65,12 @@ class Candidate:
     def _agrees_closer(self) -> bool:
         """Return whether a difference on much shorter steps sides with the analytic value.
 
-        It must do so clearly, on a step on which rounding cannot make it.
+        It must do so clearly, on a step on which rounding cannot make it: neither that of the
+        function nor that of the leaf, which must be seen to move.
         """
-        return any(self._agrees_on(float(step)) for step in CLOSER)
+        largest = float(np.abs(self.subject.primals[self.position[0]]).max())
+        least = min(CLOSER[0], ULPS * self.subject.epsilon * largest / self.unit)
+        return any(self._agrees_on(float(step)) for step in CLOSER if step >= least)
 
     def _agrees_on(self, step: float) -> bool:
         with np.errstate(all="ignore"):
