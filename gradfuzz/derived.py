@@ -21,9 +21,8 @@ class Derived:
 
     program: Runnable
 
-    @property
-    def reference(self) -> Self:
-        declared = self.program.reference
+    def reference(self, values: Sequence[Outputs]) -> Self:
+        declared = self.program.reference(values[:-1])
         return self if declared is self.program else replace(self, program=declared)
 
     @property

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +17,6 @@ from gradfuzz.runtime import constant, tf
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
 Outputs = tuple[Tensor, ...]
 Feed = Callable[[Array], Tensor]
-LookUp = Callable[[str], Function]
 Run = Callable[[str, Args, Sequence[Outputs]], Outputs]
 
 # What TensorFlow raises when an op refuses its arguments: its kernels the first, its Python
@@ -56,13 +54,13 @@ class Step:
     lists: tuple[tuple[str, list[Any]], ...]
 
     @classmethod
-    def of(cls, op: str, args: Args, look_up: LookUp = function) -> "Step":
+    def of(cls, op: str, args: Args) -> "Step":
         """Prepare a call.  Raises `UsageError` for an op that this TensorFlow lacks."""
         refs = {name: arg for name, arg in args.items() if isinstance(arg, Ref)}
         others = {name: _constant(arg) for name, arg in args.items() if name not in refs}
         lists = {name: arg for name, arg in others.items() if any(True for _ in refs_in(arg))}
         fixed = {name: arg for name, arg in others.items() if name not in lists}
-        return cls(op, look_up(op), fixed, tuple(refs.items()), tuple(lists.items()))
+        return cls(op, function(op), fixed, tuple(refs.items()), tuple(lists.items()))
 
     def run(self, values: Sequence[Outputs]) -> Outputs:
         """Return the outputs, reading edges from `values`.  Raises `ForwardError`."""
@@ -80,6 +78,39 @@ class Step:
             return (outputs,) if isinstance(outputs, tf.Tensor) else tuple(_flat(outputs))
         except REFUSALS as refusal:
             raise ForwardError(f"{self.op}: {first_line(refusal)}") from refusal
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the gradient of a step is declared to be the derivative of, and equal to it at a point.
+
+    What quantises is off by a part of its step, and what reads it has its derivative there.
+    """
+
+    step: Step
+    offsets: tuple[Tensor | None, ...]
+
+    @classmethod
+    def of(cls, step: Step, values: Sequence[Outputs], outputs: Outputs) -> "Declared":
+        """Return the declared function of `step`, which had these `outputs` at those `values`."""
+        declared = replace(step, function=reference(step.op))
+        found = declared.run(values)
+        return cls(declared, tuple(map(_offset, outputs, found)))
+
+    def run(self, values: Sequence[Outputs]) -> Outputs:
+        """Return the outputs, reading edges from `values`.  Raises `ForwardError`."""
+        outputs = zip(self.step.run(values), self.offsets, strict=True)
+        return tuple(y if offset is None else y + offset for y, offset in outputs)
+
+
+def _offset(output: Tensor, declared: Tensor) -> Tensor | None:
+    """Return by how much an output is above the declared one, None where it is no number."""
+    if declared.dtype != output.dtype or declared.shape != output.shape:
+        return None
+    if not (declared.dtype.is_floating or declared.dtype.is_complex):
+        return None
+    offset = output.numpy() - declared.numpy()
+    return tf.constant(np.where(np.isfinite(offset), offset, 0).astype(offset.dtype))
 
 
 def _constant(arg: Any) -> Any:
@@ -124,9 +155,11 @@ class Runnable(Protocol):
     `is_composed`: then nobody has looked.
     """
 
-    @property
-    def reference(self) -> "Runnable":
-        """What its gradients are declared to be the derivatives of: as a rule, itself."""
+    def reference(self, values: Sequence[Outputs]) -> "Runnable":
+        """Return what its gradients are declared to be the derivatives of: as a rule, itself.
+
+        `values` is what `run_all` returned at the point where they are taken.
+        """
 
     @property
     def epsilon(self) -> float:
@@ -169,9 +202,8 @@ class Runnable(Protocol):
 class Computation(Runnable, Protocol):
     """What comes of a graph: itself, or a derivative of it (`derived`)."""
 
-    @property
-    def reference(self) -> "Computation":
-        """What its gradients are declared to be the derivatives of: as a rule, itself."""
+    def reference(self, values: Sequence[Outputs]) -> "Computation":
+        """Return what its gradients are declared to be the derivatives of: as a rule, itself."""
 
     @property
     def graph(self) -> Graph:
@@ -186,24 +218,26 @@ class Program:
     """
 
     graph: Graph
-    steps: tuple[Step | None, ...]
+    steps: tuple[Step | Declared | None, ...]
     feeds: tuple[Feed, ...]
     noise: Noise | None = None
 
     @classmethod
-    def of(cls, graph: Graph, look_up: LookUp = function) -> "Program":
+    def of(cls, graph: Graph) -> "Program":
         """Prepare `graph`.  Raises `UsageError` for an op that this TensorFlow lacks."""
         steps = (
-            None if isinstance(node, Leaf) else Step.of(node.op, node.args, look_up)
-            for node in graph.nodes
+            None if isinstance(node, Leaf) else Step.of(node.op, node.args) for node in graph.nodes
         )
         feeds = (feed_of(node) for node in graph.nodes if isinstance(node, Leaf))
         return cls(graph, tuple(steps), tuple(feeds))
 
-    @cached_property
-    def reference(self) -> "Program":
-        same = all(reference(call.op) is function(call.op) for _, call in self.graph.calls)
-        return self if same else replace(Program.of(self.graph, reference), noise=self.noise)
+    def reference(self, values: Sequence[Outputs]) -> "Program":
+        steps = [
+            Declared.of(step, values, values[index])
+            if isinstance(step, Step) and reference(step.op) is not step.function else step
+            for index, step in enumerate(self.steps)
+        ]  # fmt: skip
+        return self if steps == list(self.steps) else replace(self, steps=tuple(steps))
 
     @property
     def epsilon(self) -> float:

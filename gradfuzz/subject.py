@@ -173,7 +173,11 @@ class Subject:
 
     def line(self, tangents: Sequence[Array], kept: Array, weights: Array | None = None) -> Line:
         """Return the kept outputs along `tangents`, or their weighted sum."""
-        return Line(self.program.reference, self.primals, tangents, kept, weights, self.deadline)
+        return Line(self._reference, self.primals, tangents, kept, weights, self.deadline)
+
+    @cached_property
+    def _reference(self) -> Runnable:
+        return self.program.reference(self.linearisation.values)
 
     def place(self, leaf: int, element: int, output: int) -> str:
         """Name one element of the Jacobian."""

@@ -90,6 +90,25 @@ LOOK_ALIKES = {
     "log at 1e-4": one_call("Log", [1e-4], x=X),
     "flat tails": one_call("Tanh", [40.0, -700.0], x=X),
     "no elements": one_call("Tanh", np.zeros((0, 2)), x=X),
+    # The gradient is declared to be that of a clip, and what reads it has its own where it is.
+    "a product of what is quantised": chain(
+        [0.3, 0.45, 2.0],
+        Call(
+            "QuantizeAndDequantizeV4",
+            {
+                "input": X,
+                "input_min": np.float64(-1),
+                "input_max": np.float64(1),
+                "num_bits": 2,
+                "range_given": True,
+                "round_mode": "HALF_UP",
+                "narrow_range": False,
+                "axis": -1,
+            },
+        ),
+        Call("Mul", {"x": Ref(1), "y": Ref(1)}),
+        Call("Mul", {"x": X, "y": Ref(2)}),
+    ),
     "cholesky of a symmetric matrix": chain(
         [[0.5, 0.0], [1.0, 2.0]],
         Call("BatchMatMulV2", {"x": X, "y": X, "adj_x": False, "adj_y": True}),
