@@ -16,7 +16,7 @@ Number = Any  # mpmath ships no types
 class Exact:
     """A function of numbers, called with the arguments of the op that are numbers.
 
-    `kinks` returns whether the function has a kink or a jump there.
+    `kinks` returns whether the function has a kink or a jump there, or an edge of its domain.
     """
 
     function: Callable[..., Number]
@@ -88,8 +88,6 @@ SMOOTH: Mapping[str, Callable[..., Number]] = {
     "FresnelCos": lambda x: mp.fresnelc(x),
     "FresnelSin": lambda x: mp.fresnels(x),
     "Identity": lambda input: input,
-    "Igamma": lambda a, x: mp.gammainc(a, 0, x, regularized=True),
-    "Igammac": lambda a, x: mp.gammainc(a, x, regularized=True),
     "Inv": lambda x: 1 / x,
     "InvGrad": lambda y, dy: -dy * y * y,
     "Lgamma": lambda x: mp.log(abs(mp.gamma(x))) if x < 0 else mp.loggamma(x),
@@ -133,6 +131,9 @@ KINKED: Mapping[str, Exact] = {
     "EluGrad": Exact(
         lambda gradients, outputs: gradients * (1 + min(outputs, 0)), _at_zero("outputs")
     ),
+    # At the edge of their domain mpmath takes minutes to see that they have no derivative.
+    "Igamma": Exact(lambda a, x: mp.gammainc(a, 0, x, regularized=True), _at_zero("x")),
+    "Igammac": Exact(lambda a, x: mp.gammainc(a, x, regularized=True), _at_zero("x")),
     "LeakyRelu": Exact(lambda features, alpha: _leaky(features, alpha), _at_zero("features")),
     "LeakyReluGrad": Exact(
         lambda gradients, features, alpha: gradients if features > 0 else alpha * gradients,

@@ -121,6 +121,7 @@ LOOK_ALIKES = {
     "a subnormal derivative": one_call("Tanh", [370.0], x=X),
     "an infinite slope": one_call("Sqrt", [0.0], x=X),
     "a pole": one_call("Digamma", [0.0], x=X),
+    "the edge of a domain": one_call("Igamma", 0.8181471805599453, 0.0, a=X, x=Y),
     "close to a zero of the derivative": one_call("Cos", [np.pi], x=X),
     "beyond float16": one_call("Square", [1e8], x=X),
     "a triangular factor": chain(
