@@ -125,11 +125,19 @@ class Balanced(HTMLParser):
             self.open.pop()
 
 
-def test_a_link_that_is_no_web_page_is_no_link(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("link", "url"),
+    [
+        ("javascript:alert(1)", ""),
+        ("https://example.org/1", "https://example.org/1"),
+        ("tensorflow/tensorflow#12071", "https://github.com/tensorflow/tensorflow/issues/12071"),
+    ],
+)
+def test_a_link_leads_to_a_web_page_or_is_none(tmp_path: Path, link: str, url: str) -> None:
     corpus = Corpus(tmp_path)
-    corpus.save(replace(SINH_CASE, link="javascript:alert(1)"))
+    corpus.save(replace(SINH_CASE, link=link))
     [found] = contents(tmp_path, load_catalogues()).findings
-    assert found.link == ""
+    assert found.link == url
 
 
 def test_a_crashing_case_is_shown_and_not_run(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What stands in a report, as plain values for its template."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,6 +13,7 @@ from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.durations import format_duration
 from gradfuzz.errors import CaseFileError, GradfuzzError, StorageError
 from gradfuzz.expect import Expect
+from gradfuzz.fatal import is_fatal
 from gradfuzz.graph import format_array
 from gradfuzz.guard import require_small
 from gradfuzz.registry import registered_gradients
@@ -21,8 +23,8 @@ from gradfuzz.report.runlog import OpCounts, RunLog, is_run, read_run
 from gradfuzz.runtime import environment, tf
 from gradfuzz.vote import vote
 
-# A case of these kinds is not run for a report: it would take the report with it.
-CRASHING = ("dies", "hangs", "memory")
+_ISSUE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
+
 # An op is listed as inconclusive from this share on.
 NOTABLE = 0.02
 
@@ -145,7 +147,7 @@ def _finding(file: Path, case: Case) -> FindingView:
         oracle=bucket.oracle,
         message=case.finding.evidence.message,
         note=case.note,
-        link=case.link if case.link.startswith("https://") else "",
+        link=_url(case.link),
         expect="fails" if case.expect.on(tf.__version__) is Expect.FAILS else "passes",
         file=str(file),
         seen=f"{case.first_seen} to {case.last_seen}",
@@ -158,15 +160,23 @@ def _finding(file: Path, case: Case) -> FindingView:
     )
 
 
+def _url(link: str) -> str:
+    """Return the address of a page, or of "owner/repository#number" on GitHub; else ""."""
+    if link.startswith("https://"):
+        return link
+    issue = _ISSUE.fullmatch(link)
+    return f"https://github.com/{issue[1]}/issues/{issue[2]}" if issue else ""
+
+
 def _now(case: Case) -> tuple[dict[str, str], str, str]:
     """Return what each path says of a case now, and how the numeric derivative converges."""
     graph = case.finding.graph
-    if case.finding.bucket.kind.startswith(CRASHING):
+    if is_fatal(case.finding.bucket.kind):
         return {"not run": "it would take this report with it"}, "", ""
     try:
         require_small(graph)
         said = {each.path: str(each) for each in vote(case.finding)}
-        found = convergence(graph, case.finding.evidence)
+        found = convergence(graph, case.finding.evidence, case.finding.bucket)
     except GradfuzzError as error:
         return {"not run": str(error)}, "", ""
     return said, _convergence_chart(found, case), found.place
