@@ -170,6 +170,34 @@ def test_a_chart_leaves_out_what_it_cannot_draw() -> None:
     assert line_chart([Series("a", "true", points[:1])], "x", "y", log=True) == ""
 
 
+def test_a_recipe_stands_in_the_map_for_the_gradients_that_it_runs(tmp_path: Path) -> None:
+    bucket = Bucket("recipe.TensorListGather", "numeric", "dies-SIGABRT")
+    Corpus(tmp_path).save(case(SINH, bucket))
+    states = {each.op: each.state for each in contents(tmp_path, load_catalogues()).coverage}
+    assert states["TensorListGather"] == "found"
+    assert "missing" not in states.values()
+
+
+@pytest.mark.slow
+def test_a_real_campaign_is_reported_as_it_was(tmp_path: Path) -> None:
+    corpus, folder, output = tmp_path / "corpus", tmp_path / "run", tmp_path / "report.html"
+    wanted = "--budget 15s --seed 7 --ops Cumprod,Tanh --oracles numeric --workers 1 --json"
+    fuzzed = run("fuzz", *wanted.split(), "--corpus", corpus, "--run", folder)
+    assert fuzzed.exit_code == 1, fuzzed.output
+    told = json.loads(fuzzed.stdout)
+    assert run("report", folder, "-o", output).exit_code == 0
+    found = contents(folder, load_catalogues())
+    assert {Path(each.file) for each in found.findings} == set(corpus.glob("*.json"))
+    assert {"Cumprod"} == {each.op for each in found.findings}
+    assert found.facts["cases"].startswith(f"{told['cases']}, ")
+    assert (found.facts["seed"], found.facts["ops"]) == ("7", "2 seen")
+    assert found.problems == []
+    assert "<polyline" in found.speed
+    for each in found.findings:
+        assert "numeric" in each.votes
+        assert each.message in output.read_text() or "&" in each.message
+
+
 def run(*args: object) -> Result:
     return CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(arg) for arg in args])
 

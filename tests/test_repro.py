@@ -152,7 +152,7 @@ OTHER_WAYS = [
     ("compiled", "unknown-rank-value"), ("compiled", "xla-value"), ("compiled", "xla-output"),
     ("batched", "jacobian-value"), ("batched", "batch-jacobian-value"),
     ("batched", "map-value"), ("batched", "map-output"), ("precision", "float32-value"),
-    ("always", "indices"),
+    ("always", "indices"), ("numeric", "raises-ValueError"),
 ]  # fmt: skip
 # A batch of two points, which have two elements each.
 BATCH = one_call("Sinh", [[0.5, 2.0], [1.0, -1.0]], x=Ref(0))
@@ -195,6 +195,15 @@ def test_what_is_known_of_a_direction_alone_has_a_script(kind: str, wrong: bool)
     with planted_gradient(op, WRONG["value"]) if wrong else contextlib.nullcontext():
         code, printed = run_here(found)
     assert code == (SHOWS if wrong else GONE), printed
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_two_ways_of_which_none_is_known_to_be_right_should_agree(wrong: bool) -> None:  # noqa: FBT001
+    evidence = replace(EVIDENCE, low=None, high=None)
+    found = script(case(SINH, "fwd-rev-non-finite", evidence, "second"))
+    with planted_gradient("Cosh", WRONG["non-finite"]) if wrong else contextlib.nullcontext():
+        code, printed = run_here(found)
+    assert (code, "the same in each way" in printed) == (SHOWS if wrong else GONE, True), printed
 
 
 def test_where_differences_do_not_tell_either_there_is_no_script() -> None:

@@ -1,7 +1,7 @@
 """What stands in a report, as plain values for its template."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from gradfuzz.expect import Expect
 from gradfuzz.fatal import is_fatal
 from gradfuzz.graph import format_array
 from gradfuzz.guard import require_small
-from gradfuzz.registry import registered_gradients
+from gradfuzz.registry import registered_gradients, runs
 from gradfuzz.report.chart import Series, line_chart
 from gradfuzz.report.drawing import draw
 from gradfuzz.report.runlog import OpCounts, RunLog, is_run, read_run
@@ -179,7 +179,8 @@ def _now(case: Case) -> tuple[dict[str, str], str, str]:
         found = convergence(graph, case.finding.evidence, case.finding.bucket)
     except GradfuzzError as error:
         return {"not run": str(error)}, "", ""
-    return said, _convergence_chart(found, case), found.place
+    chart = _convergence_chart(found, case)
+    return said, chart, found.place if chart else ""
 
 
 def _convergence_chart(found: Convergence, case: Case) -> str:
@@ -190,7 +191,9 @@ def _convergence_chart(found: Convergence, case: Case) -> str:
         series.append(_distances("to the true derivative", "true", found, true))
     if found.analytic is not None:
         series.append(_distances("to TensorFlow's", "analytic", found, found.analytic))
-    return line_chart(series, "step", "distance of the difference quotient", log=True)
+    # A single line has no legend.
+    to = f" {series[0].name}" if len(series) == 1 else ""
+    return line_chart(series, "step", f"distance of the difference quotient{to}", log=True)
 
 
 def _distances(name: str, style: str, found: Convergence, value: float) -> Series:
@@ -199,9 +202,9 @@ def _distances(name: str, style: str, found: Convergence, value: float) -> Serie
 
 
 def _coverage(catalogues: Sequence[Catalogue], run: RunLog, cases: Sequence[Case]) -> list[Cell]:
-    covered = set(all_ops(catalogues))
+    covered = _gradients_of(all_ops(catalogues))
     excluded = {op: why for each in reversed(catalogues) for op, why in each.excluded.items()}
-    found_in = {case.finding.bucket.op for case in cases}
+    found_in = _gradients_of(case.finding.bucket.op for case in cases)
     cells = []
     for op in registered_gradients():
         if op in found_in:
@@ -215,6 +218,11 @@ def _coverage(catalogues: Sequence[Catalogue], run: RunLog, cases: Sequence[Case
         else:
             cells.append(Cell(op, "missing", "not in the catalogue"))
     return cells
+
+
+def _gradients_of(ops: Iterable[str]) -> set[str]:
+    """Return the op types whose gradient functions calls of these run."""
+    return {gradient for op in ops for gradient in runs(op)}
 
 
 def _inconclusive(ops: Mapping[str, OpCounts]) -> list[OpView]:

@@ -17,6 +17,7 @@ from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
 from gradfuzz.numeric.screen import scale_of
+from gradfuzz.oracles import numeric
 from gradfuzz.realview import real_view
 from gradfuzz.repro.fatal import fatal_tail, standard_imports
 from gradfuzz.repro.literals import (
@@ -31,6 +32,8 @@ from gradfuzz.repro.literals import (
 from gradfuzz.repro.recipe import has_reference, recipes_source
 from gradfuzz.repro.shown import Shown, shown
 from gradfuzz.repro.templates import (
+    AGREEING,
+    BOUNDED,
     DIFFERENCES,
     DIRECTION,
     EXACT,
@@ -43,7 +46,7 @@ from gradfuzz.repro.templates import (
     REPEAT,
     VALUE,
 )
-from gradfuzz.repro.ways import OUTPUT, WAYS
+from gradfuzz.repro.ways import OUTPUT, ROWS, WAYS
 from gradfuzz.runtime import op_def_registry
 from gradfuzz.vote import Question, examined
 
@@ -234,6 +237,9 @@ def _tail(finding: Finding, showing: Shown, kind: str) -> str:
 
 def _way(bucket: Bucket) -> tuple[str, str]:
     """Return the way to the gradient that is wrong, "" for a tape's, and the kind without it."""
+    if bucket.oracle == numeric.NAME and bucket.kind.startswith("raises"):
+        # A gradient that raises at once is found before its numbers are asked for.
+        return ROWS, bucket.kind
     for (oracle, path), source in WAYS.items():
         if oracle == bucket.oracle and (not path or bucket.kind.startswith(f"{path}-")):
             return source, bucket.kind.removeprefix(f"{path}-")
@@ -245,27 +251,33 @@ def _value(finding: Finding, showing: Shown) -> str:
     evidence = showing.evidence
     if None in (evidence.leaf, evidence.element, evidence.output):
         return _direction(finding, showing)
-    if evidence.low is None or evidence.high is None:
+    if evidence.low is None and not _way(finding.bucket)[0]:
         raise CaseFileError("evidence: has no bounds of the derivative, should for a script")
-    leaf, element = real_view(showing.graph.primals[evidence.leaf or 0]), evidence.element or 0
-    differences = DIFFERENCES.format(function=_truth(showing.graph), step=_step(leaf, element))
     return VALUE.format(
         leaf=evidence.leaf,
-        element=element,
+        element=evidence.element,
         output=evidence.output,
-        evidence=EXACT if showing.is_exact else differences,
-        **_bounds(evidence, leaf),
+        ending=_bounded(showing) if evidence.low is not None else AGREEING.format(),
+    )
+
+
+def _bounded(showing: Shown) -> str:
+    evidence = showing.evidence
+    leaf, element = real_view(showing.graph.primals[evidence.leaf or 0]), evidence.element or 0
+    differences = DIFFERENCES.format(function=_truth(showing.graph), step=_step(leaf, element))
+    return BOUNDED.format(
+        evidence=EXACT if showing.is_exact else differences, **_bounds(evidence, leaf)
     )
 
 
 def _direction(finding: Finding, showing: Shown) -> str:
     """Return the ending for a fault that is known of a random direction alone."""
     subject = examined(finding.graph, finding.bucket)
-    numeric = Question.of(subject, showing.evidence).numeric()
-    if numeric.value is None or numeric.error is None:
+    told = Question.of(subject, showing.evidence).numeric()
+    if told.value is None or told.error is None:
         raise CaseFileError("evidence: names no element, and differences do not tell along a "
                             "random direction either; should for a script")  # fmt: skip
-    low, high = numeric.value - numeric.error, numeric.value + numeric.error
+    low, high = told.value - told.error, told.value + told.error
     evidence = replace(showing.evidence, low=low, high=high)
     return DIRECTION.format(
         weights=arrays_source(subject.linearisation.split(subject.weights)),

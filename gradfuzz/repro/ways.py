@@ -27,6 +27,22 @@ WAYS["forward mode"] = by_forward_mode
 
 '''
 
+ROWS = '''def by_rows(cotangents=None):
+    """Return the gradient, then each row of the Jacobian, all from one persistent tape."""
+    leaves = feed(LEAVES)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(leaves)
+        outputs = function(*leaves)
+    rows = [(y, tf.constant(shaped(hot, y))) for y in outputs for hot in np.eye(flat(y).size)]
+    return [tape.gradient(outputs, leaves),
+            *[tape.gradient(y, leaves, output_gradients=u) for y, u in rows]]
+
+
+WAYS["reverse mode, row by row from one tape"] = by_rows
+
+
+'''
+
 COMPILED = '''def compiled(cotangents=None):
     """Return the outputs and the gradients from a graph that is traced {how}."""
     eager = function(*feed(LEAVES))
