@@ -178,6 +178,13 @@ def test_a_recipe_stands_in_the_map_for_the_gradients_that_it_runs(tmp_path: Pat
     assert "missing" not in states.values()
 
 
+def test_a_campaign_whose_corpus_is_elsewhere_is_refused(run_folder: Path) -> None:
+    (run_folder.parent / "corpus").rename(run_folder.parent / "moved")
+    done = run("report", run_folder)
+    assert done.exit_code == 2
+    assert "no such folder from here" in done.output
+
+
 @pytest.mark.slow
 def test_a_real_campaign_is_reported_as_it_was(tmp_path: Path) -> None:
     corpus, folder, output = tmp_path / "corpus", tmp_path / "run", tmp_path / "report.html"

@@ -3,15 +3,16 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 from gradfuzz.casefile import Case
 from gradfuzz.catalogue import Catalogue, all_ops
 from gradfuzz.convergence import Convergence, convergence
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.durations import format_duration
-from gradfuzz.errors import CaseFileError, GradfuzzError, StorageError
+from gradfuzz.errors import CaseFileError, GradfuzzError, StorageError, UsageError
 from gradfuzz.expect import Expect
 from gradfuzz.fatal import is_fatal
 from gradfuzz.graph import format_array
@@ -25,6 +26,8 @@ from gradfuzz.vote import vote
 
 _ISSUE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
 
+# The speed is drawn in so many slices of the time, of so many seconds at least.
+SLICES, SHORTEST = 60, 3.0
 # An op is listed as inconclusive from this share on.
 NOTABLE = 0.02
 
@@ -92,8 +95,7 @@ def contents(path: Path, catalogues: Sequence[Catalogue]) -> Contents:
     ops = set(all_ops(catalogues))
     if is_run(path):
         run = read_run(path)
-        folder = Path(str(run.settings.get("corpus", "corpus")))
-        files = [folder / name for name in sorted(set(run.files.values()))]
+        files = _files(run)
         facts = _facts(run)
     else:
         run, files, facts = RunLog({}), find_case_files(path), {}
@@ -110,6 +112,15 @@ def contents(path: Path, catalogues: Sequence[Catalogue]) -> Contents:
         inconclusive=_inconclusive(run.ops),
         speed=_speed(run),
     )
+
+
+def _files(run: RunLog) -> list[Path]:
+    """Return the case files of a campaign.  Raises `UsageError` where its corpus is not there."""
+    folder = Path(str(run.settings.get("corpus", "corpus")))
+    if run.files and not folder.is_dir():
+        raise UsageError(f"corpus {str(folder)!r} of the campaign: no such folder from here, "
+                         "should be called where the campaign was")  # fmt: skip
+    return [folder / name for name in sorted(set(run.files.values()))]
 
 
 def _load(files: Sequence[Path], ops: set[str]) -> tuple[list[tuple[Path, Case]], list[str]]:
@@ -236,13 +247,15 @@ def _inconclusive(ops: Mapping[str, OpCounts]) -> list[OpView]:
 
 
 def _speed(run: RunLog) -> str:
-    """Draw the cases a second between a few moments."""
-    every = max(1, len(run.speed) // 60)
-    points = run.speed[::every]
-    rates = [
-        ((before[0] + after[0]) / 2, (after[1] - before[1]) / (after[0] - before[0]))
-        for before, after in pairwise(points)
-        if after[0] > before[0]
-    ]
-    return line_chart([Series("cases a second", "analytic", rates)], "seconds", "cases a second",
+    """Draw the cases a second in slices of the time, all of one length."""
+    end = run.speed[-1][0] if run.speed else 0.0
+    count = min(SLICES, int(end // SHORTEST))
+    if count < 2:
+        return ""
+    at, cases = np.array(run.speed).T
+    edges = np.linspace(0.0, end, count + 1)
+    by_then = np.concatenate([[0.0], cases])[np.searchsorted(at, edges, side="right")]
+    rates = np.diff(by_then) / np.diff(edges)
+    points = list(zip(((edges[1:] + edges[:-1]) / 2).tolist(), rates.tolist(), strict=True))
+    return line_chart([Series("cases a second", "analytic", points)], "seconds", "cases a second",
                       log=False)  # fmt: skip
