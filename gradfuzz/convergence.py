@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradfuzz.analytic import GradientError, row_of_jacobian
+from gradfuzz.derived import GradientOf, TangentOf
 from gradfuzz.errors import CaseFileError
 from gradfuzz.finding import Bucket, Evidence
 from gradfuzz.graph import Array, Graph
@@ -60,12 +61,22 @@ def convergence(graph: Graph, evidence: Evidence, bucket: Bucket | None = None) 
     subject = Subject.of(graph) if bucket is None else examined(graph, bucket)
     leaf, element, output = evidence.leaf, evidence.element, evidence.output
     if leaf is None or element is None or output is None:
-        return _along_a_direction(subject)
+        return _along_a_direction(subject, _whose(subject))
     _require_below(leaf, len(subject.primals), "leaf")
     _require_below(element, subject.primals[leaf].size, "element")
     _require_below(output, subject.outputs.size, "output")
-    place = subject.place(leaf, element, output)
+    place = subject.place(leaf, element, output) + _whose(subject)
     return _of_an_element(subject, leaf, element, output, place)
+
+
+def _whose(subject: Subject) -> str:
+    """Return of what the outputs are that are differentiated, "" for the graph itself."""
+    match subject.program:
+        case GradientOf():
+            return ", of the gradient"
+        case TangentOf():
+            return ", of the JVP"
+    return ""
 
 
 def _require_below(index: int, count: int, name: str) -> None:
@@ -92,11 +103,11 @@ def _of_an_element(
     return _measure(line, unit, subject.epsilon, place, analytic, problem)
 
 
-def _along_a_direction(subject: Subject) -> Convergence:
+def _along_a_direction(subject: Subject, whose: str) -> Convergence:
     analytic, problem = _along_analytic(subject)
     kept = subject.kept
     line = subject.line(subject.tangents, kept, subject.weights[kept])
-    place = "a random sum of all outputs along a random direction"
+    place = f"a random sum of all outputs along a random direction{whose}"
     return _measure(line, 1.0, subject.epsilon, place, analytic, problem)
 
 

@@ -125,11 +125,19 @@ class Balanced(HTMLParser):
             self.open.pop()
 
 
-def test_a_link_that_is_no_web_page_is_no_link(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("link", "url"),
+    [
+        ("javascript:alert(1)", ""),
+        ("https://example.org/1", "https://example.org/1"),
+        ("tensorflow/tensorflow#12071", "https://github.com/tensorflow/tensorflow/issues/12071"),
+    ],
+)
+def test_a_link_leads_to_a_web_page_or_is_none(tmp_path: Path, link: str, url: str) -> None:
     corpus = Corpus(tmp_path)
-    corpus.save(replace(SINH_CASE, link="javascript:alert(1)"))
+    corpus.save(replace(SINH_CASE, link=link))
     [found] = contents(tmp_path, load_catalogues()).findings
-    assert found.link == ""
+    assert found.link == url
 
 
 def test_a_crashing_case_is_shown_and_not_run(tmp_path: Path) -> None:
@@ -160,6 +168,41 @@ def test_a_chart_leaves_out_what_it_cannot_draw() -> None:
     svg = line_chart([Series("a", "true", points)], "x", "y", log=True)
     assert svg.count("<circle") == 2
     assert line_chart([Series("a", "true", points[:1])], "x", "y", log=True) == ""
+
+
+def test_a_recipe_stands_in_the_map_for_the_gradients_that_it_runs(tmp_path: Path) -> None:
+    bucket = Bucket("recipe.TensorListGather", "numeric", "dies-SIGABRT")
+    Corpus(tmp_path).save(case(SINH, bucket))
+    states = {each.op: each.state for each in contents(tmp_path, load_catalogues()).coverage}
+    assert states["TensorListGather"] == "found"
+    assert "missing" not in states.values()
+
+
+def test_a_campaign_whose_corpus_is_elsewhere_is_refused(run_folder: Path) -> None:
+    (run_folder.parent / "corpus").rename(run_folder.parent / "moved")
+    done = run("report", run_folder)
+    assert done.exit_code == 2
+    assert "no such folder from here" in done.output
+
+
+@pytest.mark.slow
+def test_a_real_campaign_is_reported_as_it_was(tmp_path: Path) -> None:
+    corpus, folder, output = tmp_path / "corpus", tmp_path / "run", tmp_path / "report.html"
+    wanted = "--budget 15s --seed 7 --ops Cumprod,Tanh --oracles numeric --workers 1 --json"
+    fuzzed = run("fuzz", *wanted.split(), "--corpus", corpus, "--run", folder)
+    assert fuzzed.exit_code == 1, fuzzed.output
+    told = json.loads(fuzzed.stdout)
+    assert run("report", folder, "-o", output).exit_code == 0
+    found = contents(folder, load_catalogues())
+    assert {Path(each.file) for each in found.findings} == set(corpus.glob("*.json"))
+    assert {"Cumprod"} == {each.op for each in found.findings}
+    assert found.facts["cases"].startswith(f"{told['cases']}, ")
+    assert (found.facts["seed"], found.facts["ops"]) == ("7", "2 seen")
+    assert found.problems == []
+    assert "<polyline" in found.speed
+    for each in found.findings:
+        assert "numeric" in each.votes
+        assert each.message in output.read_text() or "&" in each.message
 
 
 def run(*args: object) -> Result:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,13 +19,25 @@ from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.check import check
 from gradfuzz.cli.app import app
 from gradfuzz.corpus import Corpus
+from gradfuzz.crew import sacrifice
 from gradfuzz.errors import CaseFileError
 from gradfuzz.expect import Expect
+from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
+from gradfuzz.registry import Recipe, recipes
 from gradfuzz.replay import Status, replay_one
 from gradfuzz.repro.literals import arg_source, array_source
+from gradfuzz.repro.recipe import (
+    has_reference,
+    is_recipe,
+    recipe_name,
+    recipes_source,
+    reference_name,
+)
 from gradfuzz.repro.script import script
+from gradfuzz.repro.templates import DIFFERENCES, HEAD, VALUE
+from gradfuzz.repro.ways import FORWARD, GRADIENT, TANGENT
 from gradfuzz.runtime import tf
 from tests.build import ints, one_call
 from tests.planted import planted_gradient
@@ -43,14 +56,6 @@ def load(path: Path) -> Case:
     return Corpus(CORPUS, OPS).load(path)
 
 
-def is_stand_alone(path: Path) -> bool:
-    """Whether TensorFlow alone can run a case: not where it has a recipe or a variable."""
-    nodes = load(path).finding.graph.nodes
-    return not any(
-        node.variable if isinstance(node, Leaf) else node.op.startswith("recipe.") for node in nodes
-    )
-
-
 def run_here(source: str) -> tuple[int, str]:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -61,38 +66,26 @@ def run_here(source: str) -> tuple[int, str]:
     return 0, printed.getvalue()
 
 
-# What no script shows yet: what ends the process, second derivatives to the last digit, a batch
-# of nothing, and what is wrong along a random direction alone.
-WITHOUT = (
-    "-dies-",
-    "second-value",
-    "second-non-finite",
-    "batch-jacobian",
-    "ForwardAccumulator-fwd-fwd-value",
-)
-
-
-def has_no_script(path: Path) -> bool:
-    return any(part in path.stem for part in WITHOUT)
-
-
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if has_no_script(path)], ids=lambda path: path.stem
-)
-def test_what_no_script_shows_is_refused_in_one_line(path: Path) -> None:
-    with pytest.raises(CaseFileError, match=r"^[^\n]*should[^\n]*$"):
-        script(load(path))
+def run_alone(source: str, file: Path) -> tuple[int, str]:
+    file.write_text(source)
+    done = subprocess.run(
+        [sys.executable, file], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "path",
-    [path for path in FILES if is_stand_alone(path) and not has_no_script(path)],
-    ids=lambda path: path.stem,
-)
-def test_the_script_of_each_case_agrees_with_replay(path: Path) -> None:
-    status = replay_one(path, OPS, ask_here).status
-    code, printed = run_here(script(load(path)))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_script_of_each_case_agrees_with_replay(path: Path, tmp_path: Path) -> None:
+    case = load(path)
+    if is_fatal(case.finding.bucket.kind):
+        with sacrifice() as ask:
+            status = replay_one(path, OPS, ask).status
+        code, printed = run_alone(script(case), tmp_path / "bug.py")
+    else:
+        status = replay_one(path, OPS, ask_here).status
+        code, printed = run_here(script(case))
     # Memory that was never written holds by chance what it should, now and then.
     if "unrepeatable" not in path.stem:
         assert code == (SHOWS if status is Status.STILL_FAILS else GONE), printed
@@ -105,14 +98,10 @@ def test_the_script_of_each_case_agrees_with_replay(path: Path) -> None:
 def test_a_script_runs_by_itself_without_gradfuzz(path: Path, tmp_path: Path) -> None:
     source = script(load(path))
     assert "import gradfuzz" not in source
-    file = tmp_path / "bug.py"
-    file.write_text(source)
-    done = subprocess.run(
-        [sys.executable, file], capture_output=True, text=True, check=False, timeout=120
-    )
+    code, printed = run_alone(source, tmp_path / "bug.py")
     fails = load(path).expect.on(tf.__version__) is Expect.FAILS
-    assert done.returncode == (SHOWS if fails else GONE), done.stderr
-    assert "observed" in done.stdout
+    assert code == (SHOWS if fails else GONE), printed
+    assert "observed" in printed
 
 
 SINH = one_call("Sinh", [0.5, 2.0], x=Ref(0))
@@ -157,26 +146,139 @@ def test_a_gradient_that_differs_when_taken_again_gives_1() -> None:
         assert run_here(script(case(SINH, "unrepeatable")))[0] == SHOWS
 
 
-@pytest.mark.parametrize(
-    ("oracle", "kind"),
-    [("forward", "value"), ("forward", "lost"), ("forward", "raises-ValueError"),
-     ("compiled", "graph-value"), ("compiled", "unknown-dims-raises-TypeError"),
-     ("compiled", "unknown-rank-value"), ("compiled", "xla-value"), ("compiled", "xla-output"),
-     ("batched", "jacobian-value")],
-)  # fmt: skip
+OTHER_WAYS = [
+    ("forward", "value"), ("forward", "lost"), ("forward", "raises-ValueError"),
+    ("compiled", "graph-value"), ("compiled", "unknown-dims-raises-TypeError"),
+    ("compiled", "unknown-rank-value"), ("compiled", "xla-value"), ("compiled", "xla-output"),
+    ("batched", "jacobian-value"), ("batched", "batch-jacobian-value"),
+    ("batched", "map-value"), ("batched", "map-output"), ("precision", "float32-value"),
+    ("always", "indices"), ("numeric", "raises-ValueError"),
+]  # fmt: skip
+# A batch of two points, which have two elements each.
+BATCH = one_call("Sinh", [[0.5, 2.0], [1.0, -1.0]], x=Ref(0))
+
+
+@pytest.mark.parametrize(("oracle", "kind"), OTHER_WAYS)
 def test_the_other_ways_agree_where_nothing_is_wrong(oracle: str, kind: str) -> None:
-    code, printed = run_here(script(case(SINH, kind, oracle=oracle)))
+    code, printed = run_here(script(case(BATCH, kind, oracle=oracle)))
     assert code == GONE, printed
 
 
 @pytest.mark.parametrize(
     ("oracle", "kind"),
-    [("forward", "value"), ("compiled", "unknown-rank-value"), ("batched", "jacobian-value")],
+    [each for each in OTHER_WAYS if each[1].endswith("value") and "graph" not in each[1]],
 )
 def test_a_wrong_gradient_shows_in_the_other_ways(oracle: str, kind: str) -> None:
     with planted_gradient("Sinh", WRONG["value"]):
-        code, printed = run_here(script(case(SINH, kind, oracle=oracle)))
+        code, printed = run_here(script(case(BATCH, kind, oracle=oracle)))
     assert code == SHOWS, printed
+
+
+def negative_indices(right: object, op: object, u: tf.Tensor) -> tf.IndexedSlices:
+    return tf.IndexedSlices(u[:1], tf.constant([-1]), tf.constant([2]))
+
+
+def test_slices_that_are_not_there_show() -> None:
+    identity = Graph((SINH.nodes[0], Call("Identity", {"input": Ref(0)})), (Ref(1),))
+    with planted_gradient("Identity", negative_indices):
+        code, printed = run_here(script(case(identity, "indices", oracle="always")))
+    assert (code, "observed slices [-1] of 2" in printed) == (SHOWS, True), printed
+
+
+@pytest.mark.parametrize("kind", ["value", "fwd-rev-value", "rev-fwd-value", "fwd-fwd-value"])
+@pytest.mark.parametrize("wrong", [False, True])
+def test_what_is_known_of_a_direction_alone_has_a_script(kind: str, wrong: bool) -> None:  # noqa: FBT001
+    oracle = "numeric" if kind == "value" else "second"
+    found = script(case(SINH, kind, Evidence("wrong"), oracle))
+    # Wrong once for a first derivative; in a second one, of the gradient's own gradient.
+    op = "Sinh" if kind == "value" else "Cosh"
+    with planted_gradient(op, WRONG["value"]) if wrong else contextlib.nullcontext():
+        code, printed = run_here(found)
+    assert code == (SHOWS if wrong else GONE), printed
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_two_ways_of_which_none_is_known_to_be_right_should_agree(wrong: bool) -> None:  # noqa: FBT001
+    evidence = replace(EVIDENCE, low=None, high=None)
+    found = script(case(SINH, "fwd-rev-non-finite", evidence, "second"))
+    with planted_gradient("Cosh", WRONG["non-finite"]) if wrong else contextlib.nullcontext():
+        code, printed = run_here(found)
+    assert (code, "the same in each way" in printed) == (SHOWS if wrong else GONE, True), printed
+
+
+def test_where_differences_do_not_tell_either_there_is_no_script() -> None:
+    jump = one_call("Floor", [1.0], x=Ref(0))
+    with pytest.raises(CaseFileError, match="differences do not tell along a random direction"):
+        script(case(jump, "value", Evidence("wrong")))
+
+
+def test_both_sides_of_the_diagonal_are_the_same() -> None:
+    product = Graph((Leaf(np.array(2.0)), Leaf(np.array(3.0)),
+                     Call("Mul", {"x": Ref(0), "y": Ref(1)})), (Ref(2),))  # fmt: skip
+    # By the second leaf, of the derivative by the first: the entry in doubt is the other one.
+    found = script(case(product, "transposed-value", replace(EVIDENCE, leaf=1, element=0, output=0),
+                        "second"))  # fmt: skip
+    assert "LEAF, ELEMENT, OUTPUT = 0, 0, 1" in found
+
+
+SECOND = np.sinh(2.0)
+DIGITS = Evidence("float64: d2/dx^2 at x=2: 0, should be 3.63", 0, None, None, 0.0, SECOND, SECOND)
+
+
+def test_digits_of_a_second_derivative_are_those_of_one_op_at_one_point() -> None:
+    found = script(case(SINH, "float64-second-value", DIGITS, "precision"))
+    assert '    np.array(2.0, "float64"),' in found
+    code, printed = run_here(found)
+    assert code == GONE, printed
+    with planted_gradient("Cosh", WRONG["value"]):
+        code, printed = run_here(found)
+    assert (code, "to 50 digits" in printed) == (SHOWS, True), printed
+
+
+def test_digits_at_a_point_that_the_graph_has_not_are_refused() -> None:
+    odd = replace(DIGITS, message="float64: d2/dx^2 at x=3: 0, should be 3.63")
+    with pytest.raises(CaseFileError, match="names no point of the graph"):
+        script(case(SINH, "float64-second-value", odd, "precision"))
+
+
+ENDS = {
+    "dies-SIGSEGV": ("", ""),
+    "hangs": ("signal.alarm(60)", "signal.raise_signal(signal.SIGALRM)"),
+    "memory": ("3 * 2**20", "2**10"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ENDS)
+@pytest.mark.parametrize("oracle", ["always", "compiled", "second"])
+def test_a_process_that_ends_by_itself_is_told_from_one_that_does_not(
+    kind: str, oracle: str, tmp_path: Path
+) -> None:
+    found = script(case(SINH, kind, Evidence("ends"), oracle))
+    assert run_alone(found, tmp_path / "bug.py") == (
+        GONE,
+        "expected a process that ends by itself, with a gradient or a refusal\n"
+        "observed a gradient\n",
+    )
+    if kind != "dies-SIGSEGV":
+        # As if it took too much of either.
+        code, printed = run_alone(found.replace(*ENDS[kind]), tmp_path / "bug.py")
+        assert (code, "observed SIG" in printed) == (SHOWS, True), printed
+
+
+OWN_NAMES = set(re.findall(r"^(?:def )?([A-Za-z_]\w*)(?:\(| = )", "".join(
+    (HEAD, VALUE, DIFFERENCES, FORWARD, GRADIENT, TANGENT)), re.MULTILINE))  # fmt: skip
+
+
+@pytest.mark.parametrize("op", sorted(filter(is_recipe, recipes())))
+def test_the_source_of_each_recipe_stands_alone(op: str) -> None:
+    source = recipes_source([op])
+    assert "gradfuzz" not in source
+    defined: dict[str, object] = {"tf": tf, "np": np}
+    exec(compile(source, "recipe", "exec"), defined)
+    assert callable(defined[recipe_name(op)])
+    assert callable(defined.get(reference_name(op))) == has_reference(op)
+    assert not OWN_NAMES & set(defined) - {"tf", "np"}
 
 
 def test_the_script_of_a_complex_case_has_its_parts() -> None:
@@ -192,24 +294,26 @@ def test_the_script_of_a_complex_case_has_its_parts() -> None:
     assert run_here(found)[0] == GONE
 
 
-@pytest.mark.parametrize(
-    ("leaf", "op", "message"),
-    [
-        (Leaf(np.zeros(1)), "recipe.TensorListStack", r"nodes\[1\].op: .*a recipe"),
-        (Leaf(np.zeros(1), variable=True), "Sinh", r"nodes\[0\]: a variable"),
-    ],
-)
-def test_what_tensorflow_alone_cannot_run_has_no_script(leaf: Leaf, op: str, message: str) -> None:
-    graph = Graph((leaf, Call(op, {"tensor": Ref(0)})), (Ref(1),))
-    with pytest.raises(CaseFileError, match=message):
-        script(case(graph, "value"))
+def test_a_variable_is_one_in_the_script() -> None:
+    read = Call("ReadVariableOp", {"resource": Ref(0), "dtype": "float64"})
+    graph = Graph((Leaf(np.array([0.5, 2.0]), variable=True), read), (Ref(1),))
+    evidence = replace(EVIDENCE, analytic=0.0, low=1.0, high=1.0)
+    code, printed = run_here(script(case(graph, "value", evidence)))
+    assert code == GONE, printed
+
+
+def test_a_recipe_in_no_table_of_its_file_has_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = {**recipes(), "recipe.Odd": Recipe(one_call)}
+    monkeypatch.setattr("gradfuzz.repro.recipe.recipes", lambda: odd)
+    with pytest.raises(CaseFileError, match=r"'recipe.Odd': a recipe that is in no table"):
+        recipes_source(["recipe.Odd"])
 
 
 def test_a_case_of_an_oracle_without_a_script_is_refused() -> None:
-    with pytest.raises(CaseFileError, match="'value' of the oracle 'divination', of which there"):
+    with pytest.raises(CaseFileError, match="'value' of the oracle 'divination', should be of"):
         script(case(SINH, "value", oracle="divination"))
-    with pytest.raises(CaseFileError, match="names no element"):
-        script(case(SINH, "value", Evidence("wrong")))
+    with pytest.raises(CaseFileError, match="has no bounds of the derivative"):
+        script(case(SINH, "value", replace(EVIDENCE, low=None)))
 
 
 @pytest.mark.parametrize(
@@ -270,7 +374,7 @@ def test_a_broken_case_is_refused_in_one_line(tmp_path: Path) -> None:
     broken.write_text("{}")
     done = CliRunner().invoke(app, ["repro", str(broken)])
     assert done.exit_code == 2
-    odd = Corpus(tmp_path).save(replace(case(SINH, "value", Evidence("wrong"))))
+    odd = Corpus(tmp_path).save(case(SINH, "value", oracle="divination"))
     done = CliRunner().invoke(app, ["repro", str(odd)])
     assert done.exit_code == 2
     assert "Traceback" not in done.output

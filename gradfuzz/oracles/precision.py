@@ -60,19 +60,23 @@ def examine(subject: Subject, *, at: Place | None = None) -> Outcome:
     """Compare elementwise calls with exact derivatives, or else float32 with float64."""
     if not subject.has_graph:
         return gap("only of the ops of a graph are there exact derivatives")
-    graph = subject.computation.graph
-    calls = [(i, call) for i, call in graph.calls if _is_exact(subject, call)]
-    for index, call in calls:
-        for row, point in _points(subject, call):
-            for kind in FORMATS:
-                outcome = Sharp(subject, index, row, point, kind).examine()
-                if outcome.fault is not None and _is_seen(subject, outcome.fault):
-                    return inconclusive("no matter of digits")
-                if outcome is not AGREED:
-                    return outcome
-    if len(calls) == len(graph.calls):
+    for sharp in sharps(subject):
+        outcome = sharp.examine()
+        if outcome.fault is not None and _is_seen(subject, outcome.fault):
+            return inconclusive("no matter of digits")
+        if outcome is not AGREED:
+            return outcome
+    if all(_is_exact(subject, call) for _, call in subject.computation.graph.calls):
         return AGREED
     return _float32(subject, at)
+
+
+def sharps(subject: Subject) -> Iterator["Sharp"]:
+    """Yield the elements of calls that are compared with exact derivatives, in every dtype."""
+    for index, call in subject.computation.graph.calls:
+        if _is_exact(subject, call):
+            for row, point in _points(subject, call):
+                yield from (Sharp(subject, index, row, point, each) for each in FORMATS)
 
 
 def _points(subject: Subject, call: Call) -> list[tuple[int, dict[str, float]]]:
@@ -114,7 +118,7 @@ class Sharp:
 
     def examine(self) -> Outcome:
         """Compare its first and second derivatives with exact ones."""
-        rounded = self._rounded()
+        rounded = self.rounded()
         kinks = self._exact.kinks
         if rounded is None or (kinks is not None and kinks(**rounded)):
             return AGREED
@@ -140,11 +144,11 @@ class Sharp:
         return exact_functions()[self._call.op]
 
     @property
-    def _inputs(self) -> list[str]:
+    def inputs(self) -> list[str]:
         """The arguments to differentiate by."""
         return [name for name, arg in self._call.args.items() if isinstance(arg, Ref)]
 
-    def _rounded(self) -> dict[str, float] | None:
+    def rounded(self) -> dict[str, float] | None:
         """Return the point in this dtype, None where that is subnormal or infinite."""
         found = {}
         for name, value in self.point.items():
@@ -152,7 +156,7 @@ class Sharp:
                 near = float(np.asarray(value).astype(self._numpy))
             if not np.isfinite(near) or (value != 0 and abs(near) < self.format.least):
                 return None
-            found[name] = near if name in self._inputs else value
+            found[name] = near if name in self.inputs else value
         return found
 
     @property
@@ -161,15 +165,15 @@ class Sharp:
 
     def _derivatives(self, at: Mapping[str, float]) -> Iterator[tuple[dict[str, int], float]]:
         """Yield each derivative that TensorFlow has, by how often which argument."""
-        program, primals = Program.of(self._graph(at)), self._primals(at)
+        program, primals = Program.of(self.graph(at)), self._primals(at)
         ones = [np.ones(())]
         known = dict(self._by_each(program, primals, ones))
         for name, gradient in known.items():
             yield {name: 1}, gradient
         # What is lost at first order is wrong at second.
-        if len(known) < len(self._inputs):
+        if len(known) < len(self.inputs):
             return
-        for position, first in enumerate(self._inputs):
+        for position, first in enumerate(self.inputs):
             hot = [np.ones(()) * (i == position) for i in range(len(primals))]
             try:
                 rows = list(self._by_each(GradientOf(program, ones), primals, hot))
@@ -182,23 +186,24 @@ class Sharp:
         self, program: Any, primals: Sequence[Array], cotangents: Sequence[Array]
     ) -> Iterator[tuple[str, float]]:
         gradients = linearise(program, primals).vjp(cotangents)
-        for name, gradient in zip(self._inputs, gradients, strict=True):
+        for name, gradient in zip(self.inputs, gradients, strict=True):
             # None is for the other oracles: it is no matter of digits.
             if gradient is not None:
                 yield name, float(gradient)
 
-    def _graph(self, at: Mapping[str, float]) -> Graph:
+    def graph(self, at: Mapping[str, float]) -> Graph:
+        """Return the call alone at a point."""
         leaves = [Leaf(primal) for primal in self._primals(at)]
         args = dict(self._call.args)
         for name, arg in args.items():
-            if name in self._inputs:
-                args[name] = Ref(self._inputs.index(name))
+            if name in self.inputs:
+                args[name] = Ref(self.inputs.index(name))
             elif isinstance(arg, np.ndarray) and arg.dtype.kind == "f":
                 args[name] = np.asarray(self.point[name]).astype(self._numpy)
         return Graph((*leaves, Call(self._call.op, args)), (Ref(len(leaves)),))
 
     def _primals(self, at: Mapping[str, float]) -> list[Array]:
-        return [np.asarray(at[name]).astype(self._numpy) for name in self._inputs]
+        return [np.asarray(at[name]).astype(self._numpy) for name in self.inputs]
 
     def _compare(
         self, orders: Mapping[str, int], analytic: float, at: Mapping[str, float]
@@ -218,7 +223,7 @@ class Sharp:
         happens to be 0 the digits are lost all the same.
         """
         spread = 0.0
-        for name in self._inputs:
+        for name in self.inputs:
             for units in (-MOVED, MOVED):
                 near = dict(at) | {name: at[name] * (1 + units * self.format.epsilon)}
                 moved = derivative(self._exact.function, orders, near)
@@ -235,19 +240,23 @@ class Sharp:
         error: float,
         at: Mapping[str, float],
     ) -> Outcome:
-        name = self.format.dtype.name
-        by = "".join(f" d{n}" + (f"^{k}" if k > 1 else "") for n, k in orders.items())
-        point = ", ".join(f"{n}={value:.9g}" for n, value in at.items())
         message = (
-            f"{name}: d{sum(orders.values())}/{by.strip()} at {point}: {analytic:.9g}, should be "
-            f"{right:.9g}: off by {error / self.format.epsilon:.3g} units of the last place"
+            f"{self.derivative(orders, at)}: {analytic:.9g}, should be {right:.9g}: "
+            f"off by {error / self.format.epsilon:.3g} units of the last place"
         )
         leaf = self._leaf(orders)
         place = self._place(leaf, orders)
         evidence = Evidence(message, leaf, *place, analytic=analytic, low=right, high=right)
         kind = "value" if np.isfinite(analytic) else "non-finite"
+        name = self.format.dtype.name
         path = name if sum(orders.values()) == 1 else f"{name}-second"
         return faulty(kind, evidence, path)
+
+    def derivative(self, orders: Mapping[str, int], at: Mapping[str, float]) -> str:
+        """Name a derivative, as messages begin: "float64: d2/dx^2 at x=20"."""
+        by = " ".join(f"d{n}" + (f"^{k}" if k > 1 else "") for n, k in orders.items())
+        point = ", ".join(f"{n}={value:.9g}" for n, value in at.items())
+        return f"{self.format.dtype.name}: d{sum(orders.values())}/{by} at {point}"
 
     def _leaf(self, orders: Mapping[str, int]) -> int | None:
         """Return which leaf the derivative is by, None where it is by another call's output."""
@@ -274,13 +283,13 @@ def _is_seen(subject: Subject, fault: Fault) -> bool:
 
 def _float32(subject: Subject, at: Place | None) -> Outcome:
     """Compare the float32 gradient of a whole graph with the float64 one of the same inputs."""
-    narrow = _narrow_primals(subject.primals)
-    if narrow is None:
+    rounded = _narrow_primals(subject.primals)
+    if rounded is None:
         return AGREED
-    same = subject.moved([x.astype(np.float64) for x in narrow])
+    same = subject.moved([x.astype(np.float64) for x in rounded])
     try:
-        program = Program.of(_narrow(same.computation.graph))
-        outputs = program.run(feed(program, narrow))
+        program = Program.of(narrow(same.computation.graph))
+        outputs = program.run(feed(program, rounded))
     except ForwardError:
         # There is no such kernel.
         return AGREED
@@ -303,7 +312,7 @@ def _narrow_primals(primals: Sequence[Array]) -> list[Array] | None:
     return found
 
 
-def _narrow(graph: Graph) -> Graph:
+def narrow(graph: Graph) -> Graph:
     """Return the graph in float32: leaves, constants and the names of dtypes."""
     nodes: list[Leaf | Call] = []
     for node in graph.nodes:
@@ -325,20 +334,20 @@ def _narrow_argument(arg: Any) -> Any:
 
 def _in_float64(subject: Subject) -> Product:
     """Return the product at what float32 rounds the point to."""
-    narrow = _narrow_primals(subject.primals)
-    if narrow is None:
+    rounded = _narrow_primals(subject.primals)
+    if rounded is None:
         raise ForwardError("the point: should be within the range of float32")
-    return REVERSE.at(subject.moved([x.astype(np.float64) for x in narrow]))
+    return REVERSE.at(subject.moved([x.astype(np.float64) for x in rounded]))
 
 
 def _in_float32(subject: Subject) -> Product:
-    narrow = _narrow_primals(subject.primals)
-    if narrow is None:
+    rounded = _narrow_primals(subject.primals)
+    if rounded is None:
         raise ForwardError("the point: should be within the range of float32")
-    program = Program.of(_narrow(subject.computation.graph))
+    program = Program.of(narrow(subject.computation.graph))
     if subject.computation.noise is not None:
         program = program.noisy(subject.computation.noise)
-    found = linearise(program, narrow, many=True)
+    found = linearise(program, rounded, many=True)
 
     def product(tangents: Sequence[Array], weights: Array) -> Answer:
         return inner(tangents, found.pull(weights))

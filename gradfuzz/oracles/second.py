@@ -52,7 +52,12 @@ def examine(subject: Subject, *, at: Place | None = None) -> Outcome:
 
 
 def gradient_of(subject: Subject) -> Subject:
-    """Return the gradient of the subject's outputs, summed up, to be differentiated.
+    """Return the gradient of the subject's outputs, summed up, to be differentiated."""
+    return subject.derived(gradient_program(subject))
+
+
+def gradient_program(subject: Subject) -> GradientOf:
+    """Return what computes that gradient.
 
     Their squares are summed up too: the gradient of a linear op does not depend on its input, but
     its cotangent then does.
@@ -64,9 +69,7 @@ def gradient_of(subject: Subject) -> Subject:
             subject.kept, curvature / np.maximum(1.0, np.abs(subject.outputs)), 0.0
         )
     weights = subject.linearisation.split(subject.weights)
-    return subject.derived(
-        GradientOf(subject.program, weights, subject.linearisation.split(curvature))
-    )
+    return GradientOf(subject.program, weights, subject.linearisation.split(curvature))
 
 
 def tangent_of(subject: Subject) -> Subject:
@@ -189,12 +192,12 @@ TRACED_FORWARD = Way("forward in a graph", _traced_forward)
 
 def examined(subject: Subject, kind: str) -> Subject:
     """Return the derivative that a fault of that full kind is of."""
-    return tangent_of(subject) if _is_of_tangent(kind) else gradient_of(subject)
+    return tangent_of(subject) if is_of_tangent(kind) else gradient_of(subject)
 
 
 def ways(kind: str) -> tuple[Way, ...]:
     """Return the ways to differentiate what a fault of that full kind is of."""
-    if _is_of_tangent(kind):
+    if is_of_tangent(kind):
         return (
             REVERSE_REVERSE,
             replace(REVERSE, name="reverse over forward"),
@@ -208,5 +211,6 @@ def ways(kind: str) -> tuple[Way, ...]:
     )
 
 
-def _is_of_tangent(kind: str) -> bool:
+def is_of_tangent(kind: str) -> bool:
+    """Return whether a fault of that full kind is of the derivative of a JVP."""
     return kind.startswith(("rev-fwd", "fwd-fwd"))

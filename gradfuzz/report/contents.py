@@ -1,28 +1,33 @@
 """What stands in a report, as plain values for its template."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 from gradfuzz.casefile import Case
 from gradfuzz.catalogue import Catalogue, all_ops
 from gradfuzz.convergence import Convergence, convergence
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.durations import format_duration
-from gradfuzz.errors import CaseFileError, GradfuzzError, StorageError
+from gradfuzz.errors import CaseFileError, GradfuzzError, StorageError, UsageError
 from gradfuzz.expect import Expect
+from gradfuzz.fatal import is_fatal
 from gradfuzz.graph import format_array
 from gradfuzz.guard import require_small
-from gradfuzz.registry import registered_gradients
+from gradfuzz.registry import registered_gradients, runs
 from gradfuzz.report.chart import Series, line_chart
 from gradfuzz.report.drawing import draw
 from gradfuzz.report.runlog import OpCounts, RunLog, is_run, read_run
 from gradfuzz.runtime import environment, tf
 from gradfuzz.vote import vote
 
-# A case of these kinds is not run for a report: it would take the report with it.
-CRASHING = ("dies", "hangs", "memory")
+_ISSUE = re.compile(r"([\w.-]+/[\w.-]+)#(\d+)")
+
+# The speed is drawn in so many slices of the time, of so many seconds at least.
+SLICES, SHORTEST = 60, 3.0
 # An op is listed as inconclusive from this share on.
 NOTABLE = 0.02
 
@@ -90,8 +95,7 @@ def contents(path: Path, catalogues: Sequence[Catalogue]) -> Contents:
     ops = set(all_ops(catalogues))
     if is_run(path):
         run = read_run(path)
-        folder = Path(str(run.settings.get("corpus", "corpus")))
-        files = [folder / name for name in sorted(set(run.files.values()))]
+        files = _files(run)
         facts = _facts(run)
     else:
         run, files, facts = RunLog({}), find_case_files(path), {}
@@ -108,6 +112,15 @@ def contents(path: Path, catalogues: Sequence[Catalogue]) -> Contents:
         inconclusive=_inconclusive(run.ops),
         speed=_speed(run),
     )
+
+
+def _files(run: RunLog) -> list[Path]:
+    """Return the case files of a campaign.  Raises `UsageError` where its corpus is not there."""
+    folder = Path(str(run.settings.get("corpus", "corpus")))
+    if run.files and not folder.is_dir():
+        raise UsageError(f"corpus {str(folder)!r} of the campaign: no such folder from here, "
+                         "should be called where the campaign was")  # fmt: skip
+    return [folder / name for name in sorted(set(run.files.values()))]
 
 
 def _load(files: Sequence[Path], ops: set[str]) -> tuple[list[tuple[Path, Case]], list[str]]:
@@ -145,7 +158,7 @@ def _finding(file: Path, case: Case) -> FindingView:
         oracle=bucket.oracle,
         message=case.finding.evidence.message,
         note=case.note,
-        link=case.link if case.link.startswith("https://") else "",
+        link=_url(case.link),
         expect="fails" if case.expect.on(tf.__version__) is Expect.FAILS else "passes",
         file=str(file),
         seen=f"{case.first_seen} to {case.last_seen}",
@@ -158,18 +171,27 @@ def _finding(file: Path, case: Case) -> FindingView:
     )
 
 
+def _url(link: str) -> str:
+    """Return the address of a page, or of "owner/repository#number" on GitHub; else ""."""
+    if link.startswith("https://"):
+        return link
+    issue = _ISSUE.fullmatch(link)
+    return f"https://github.com/{issue[1]}/issues/{issue[2]}" if issue else ""
+
+
 def _now(case: Case) -> tuple[dict[str, str], str, str]:
     """Return what each path says of a case now, and how the numeric derivative converges."""
     graph = case.finding.graph
-    if case.finding.bucket.kind.startswith(CRASHING):
+    if is_fatal(case.finding.bucket.kind):
         return {"not run": "it would take this report with it"}, "", ""
     try:
         require_small(graph)
         said = {each.path: str(each) for each in vote(case.finding)}
-        found = convergence(graph, case.finding.evidence)
+        found = convergence(graph, case.finding.evidence, case.finding.bucket)
     except GradfuzzError as error:
         return {"not run": str(error)}, "", ""
-    return said, _convergence_chart(found, case), found.place
+    chart = _convergence_chart(found, case)
+    return said, chart, found.place if chart else ""
 
 
 def _convergence_chart(found: Convergence, case: Case) -> str:
@@ -180,7 +202,9 @@ def _convergence_chart(found: Convergence, case: Case) -> str:
         series.append(_distances("to the true derivative", "true", found, true))
     if found.analytic is not None:
         series.append(_distances("to TensorFlow's", "analytic", found, found.analytic))
-    return line_chart(series, "step", "distance of the difference quotient", log=True)
+    # A single line has no legend.
+    to = f" {series[0].name}" if len(series) == 1 else ""
+    return line_chart(series, "step", f"distance of the difference quotient{to}", log=True)
 
 
 def _distances(name: str, style: str, found: Convergence, value: float) -> Series:
@@ -189,9 +213,9 @@ def _distances(name: str, style: str, found: Convergence, value: float) -> Serie
 
 
 def _coverage(catalogues: Sequence[Catalogue], run: RunLog, cases: Sequence[Case]) -> list[Cell]:
-    covered = set(all_ops(catalogues))
+    covered = _gradients_of(all_ops(catalogues))
     excluded = {op: why for each in reversed(catalogues) for op, why in each.excluded.items()}
-    found_in = {case.finding.bucket.op for case in cases}
+    found_in = _gradients_of(case.finding.bucket.op for case in cases)
     cells = []
     for op in registered_gradients():
         if op in found_in:
@@ -207,6 +231,11 @@ def _coverage(catalogues: Sequence[Catalogue], run: RunLog, cases: Sequence[Case
     return cells
 
 
+def _gradients_of(ops: Iterable[str]) -> set[str]:
+    """Return the op types whose gradient functions calls of these run."""
+    return {gradient for op in ops for gradient in runs(op)}
+
+
 def _inconclusive(ops: Mapping[str, OpCounts]) -> list[OpView]:
     found = [
         OpView(op, each.cases, each.inconclusive, each.inconclusive / each.cases,
@@ -218,13 +247,15 @@ def _inconclusive(ops: Mapping[str, OpCounts]) -> list[OpView]:
 
 
 def _speed(run: RunLog) -> str:
-    """Draw the cases a second between a few moments."""
-    every = max(1, len(run.speed) // 60)
-    points = run.speed[::every]
-    rates = [
-        ((before[0] + after[0]) / 2, (after[1] - before[1]) / (after[0] - before[0]))
-        for before, after in pairwise(points)
-        if after[0] > before[0]
-    ]
-    return line_chart([Series("cases a second", "analytic", rates)], "seconds", "cases a second",
+    """Draw the cases a second in slices of the time, all of one length."""
+    end = run.speed[-1][0] if run.speed else 0.0
+    count = min(SLICES, int(end // SHORTEST))
+    if count < 2:
+        return ""
+    at, cases = np.array(run.speed).T
+    edges = np.linspace(0.0, end, count + 1)
+    by_then = np.concatenate([[0.0], cases])[np.searchsorted(at, edges, side="right")]
+    rates = np.diff(by_then) / np.diff(edges)
+    points = list(zip(((edges[1:] + edges[:-1]) / 2).tolist(), rates.tolist(), strict=True))
+    return line_chart([Series("cases a second", "analytic", points)], "seconds", "cases a second",
                       log=False)  # fmt: skip

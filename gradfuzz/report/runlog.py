@@ -12,8 +12,6 @@ from typing import Any
 
 from gradfuzz.errors import UsageError
 
-# Events that say that a finding is none.
-GONE = ("FindingWithdrawn", "FindingFlaky", "FindingDropped")
 LOG, SETTINGS = "log.jsonl", "settings.json"
 
 

@@ -1,12 +1,14 @@
 """A case as the text of an issue, in Markdown, ready to be filed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gradfuzz.casefile import Case
 from gradfuzz.convergence import Convergence, convergence
-from gradfuzz.finding import Vote
+from gradfuzz.fatal import is_fatal
+from gradfuzz.finding import Finding
 from gradfuzz.replay import Replayed, Status
 from gradfuzz.repro.script import expected, script, title
+from gradfuzz.repro.shown import shown
 from gradfuzz.runtime import environment
 from gradfuzz.vote import vote
 
@@ -17,21 +19,19 @@ def issue(case: Case, replayed: Replayed) -> str:
     `replayed` is what becomes of the case now.  Raises `GradfuzzError` for a case that has no
     script or does not run.
     """
-    graph, evidence = case.finding.graph, case.finding.evidence
     parts = [
         f"# {title(case.finding)}",
         _now(replayed),
+        case.note,
         f"## Script\n\nExit code 1 while the bug is there, 0 once it is gone.\n\n"
         f"```python\n{script(case)}```",
         f"## Expected\n\n{_expected(case)}",
         f"## Observed\n\n{replayed.message}",
-        f"## Evidence\n\n{_evidence(convergence(graph, evidence), kink=evidence.kink)}",
-        "What each way to the derivative says:\n\n" + "\n".join(_votes(vote(case.finding))),
+        # Nothing more is run of what would be the end of this process.
+        *(() if is_fatal(case.finding.bucket.kind) else _evidence(case.finding)),
         "## Versions\n\n" + "\n".join(f"- {k} {v}" for k, v in environment().items()),
     ]
-    if case.note:
-        parts.insert(2, case.note)
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _now(replayed: Replayed) -> str:
@@ -41,13 +41,29 @@ def _now(replayed: Replayed) -> str:
 
 
 def _expected(case: Case) -> str:
-    evidence = case.finding.evidence
-    if evidence.low is None:
+    finding = case.finding
+    if is_fatal(finding.bucket.kind):
+        return "A gradient, or an error that refuses to compute it."
+    if finding.evidence.low is None:
         return "A gradient: the function is finite, and smooth along a random direction."
-    return f"A derivative of {expected(evidence)}."
+    return f"A derivative of {expected(finding.evidence)}."
 
 
-def _evidence(found: Convergence, *, kink: bool) -> str:
+def _evidence(finding: Finding) -> Iterator[str]:
+    """Yield the section that shows how differences converge, and what every path says."""
+    if shown(finding).is_exact:
+        yield (
+            "## Evidence\n\nThe derivative that is expected comes of arithmetic of 50 digits; "
+            "differences have too few to tell."
+        )
+        return
+    found = convergence(finding.graph, finding.evidence, finding.bucket)
+    yield f"## Evidence\n\n{_table(found, kink=finding.evidence.kink)}"
+    said = "\n".join(f"- {each.path}: {each}" for each in vote(finding))
+    yield f"What each way to the derivative says:\n\n{said}"
+
+
+def _table(found: Convergence, *, kink: bool) -> str:
     head = (
         "The point is a kink: the slopes of the two sides differ, and the value returned lies "
         "outside of both."
@@ -59,8 +75,3 @@ def _evidence(found: Convergence, *, kink: bool) -> str:
              for step, back, mid, ahead in rows]  # fmt: skip
     table = ["| step | behind | central | ahead |", "|---|---|---|---|", *lines]
     return f"{head} Difference quotients of {found.place}:\n\n" + "\n".join(table)
-
-
-def _votes(said: Sequence[Vote]) -> Iterator[str]:
-    for each in said:
-        yield f"- {each.path}: {each}"

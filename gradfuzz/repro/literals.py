@@ -1,21 +1,38 @@
 """Arrays, attrs and calls as Python source that needs TensorFlow and NumPy alone."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradfuzz.arrayjson import shortest
 from gradfuzz.graph import Array, Call, Ref
+from gradfuzz.repro.recipe import has_reference, is_recipe, recipe_name, reference_name
 
 Name = Callable[[Ref], str]
 
 
 def call_source(call: Call, name: Name) -> str:
     """Return a call as source: `tf.raw_ops.Log(x=v0)`; `name` names what an edge reads."""
-    function = call.op if "." in call.op else f"tf.raw_ops.{call.op}"
-    function = f"tf.{function}" if function.startswith("keras.") else function
+    return _applied(_function_name(call.op), call, name)
+
+
+def reference_source(call: Call, name: Name) -> str:
+    """Return a call of the function whose derivative its gradient is declared to be."""
+    function = reference_name(call.op) if has_reference(call.op) else _function_name(call.op)
+    return _applied(function, call, name)
+
+
+def _function_name(op: str) -> str:
+    if is_recipe(op):
+        return recipe_name(op)
+    if "." not in op:
+        return f"tf.raw_ops.{op}"
+    return f"tf.{op}" if op.startswith("keras.") else op
+
+
+def _applied(function: str, call: Call, name: Name) -> str:
     args = ", ".join(f"{key}={arg_source(arg, name)}" for key, arg in call.args.items())
     return f"{function}({args})"
 
@@ -23,7 +40,8 @@ def call_source(call: Call, name: Name) -> str:
 def modules_of(op: str) -> set[str]:
     """Return the modules that a call needs beside TensorFlow: those of a function of one's own."""
     root, _, rest = op.partition(".")
-    return {op.rpartition(".")[0]} if rest and root not in ("tf", "keras") else set()
+    is_own = rest and root not in ("tf", "keras") and not is_recipe(op)
+    return {op.rpartition(".")[0]} if is_own else set()
 
 
 def arg_source(arg: Any, name: Name) -> str:
@@ -44,6 +62,11 @@ def array_source(array: Array) -> str:
     """Return an array as source, exactly: `np.array([0.5, np.nan], "float64")`."""
     shape = "" if array.size else f".reshape({array.shape})"
     return f'np.array({_elements(array)}, "{array.dtype.name}"){shape}'
+
+
+def arrays_source(arrays: Sequence[Array]) -> str:
+    """Return arrays as source, with commas between."""
+    return ", ".join(map(array_source, arrays))
 
 
 def _elements(array: Array) -> str:

@@ -5,51 +5,67 @@ once it is gone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gradfuzz.casefile import Case
-from gradfuzz.derived import GradientOf, TangentOf
 from gradfuzz.errors import CaseFileError
 from gradfuzz.evaluate import Outputs, Program, feed
+from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
 from gradfuzz.numeric.screen import scale_of
-from gradfuzz.oracles import second
+from gradfuzz.oracles import numeric
 from gradfuzz.realview import real_view
-from gradfuzz.registry import recipes
-from gradfuzz.repro.literals import array_source, call_source, modules_of, number_source
-from gradfuzz.repro.templates import FORM, HEAD, MUTATED, RAISES, REPEAT, VALUE
-from gradfuzz.repro.ways import GRADIENT, OUTPUT, TANGENT, WAYS
+from gradfuzz.repro.fatal import fatal_tail, standard_imports
+from gradfuzz.repro.literals import (
+    Name,
+    array_source,
+    arrays_source,
+    call_source,
+    modules_of,
+    number_source,
+    reference_source,
+)
+from gradfuzz.repro.recipe import has_reference, recipes_source
+from gradfuzz.repro.shown import Shown, shown
+from gradfuzz.repro.templates import (
+    AGREEING,
+    BOUNDED,
+    DIFFERENCES,
+    DIRECTION,
+    EXACT,
+    FORM,
+    FUNCTION,
+    HEAD,
+    INDICES,
+    MUTATED,
+    RAISES,
+    REPEAT,
+    VALUE,
+)
+from gradfuzz.repro.ways import OUTPUT, ROWS, WAYS
 from gradfuzz.runtime import op_def_registry
-from gradfuzz.subject import Subject
+from gradfuzz.vote import Question, examined
 
 # By how much an observed value may miss the bounds of the true one, relative to it: a quarter
 # of what it was off by when it was found, and no more than this.
-SLACK = {"float64": 1e-6, "complex128": 1e-6, "float32": 1e-3, "complex64": 1e-3}
+SLACK = {"float64": 1e-6, "float32": 1e-3, "bfloat16": 1e-1, "float16": 1e-2}
 
 
 def script(case: Case) -> str:
     """Return the source.
 
-    Raises `CaseFileError` for a case of an oracle that has no script, and for one that TensorFlow
-    alone cannot run.
+    Raises `CaseFileError` for a case that TensorFlow alone cannot show, and `ForwardError` for
+    one whose graph does not run.
     """
-    finding = case.finding
-    _require_stand_alone(finding.graph)
-    return _head(case) + _derived(finding) + _tail(finding)
-
-
-def _require_stand_alone(graph: Graph) -> None:
-    for index, node in enumerate(graph.nodes):
-        if isinstance(node, Leaf) and node.variable:
-            raise CaseFileError(f"nodes[{index}]: a variable, should be a tensor for a script")
-        if isinstance(node, Call) and node.op in recipes() and "." in node.op:
-            raise CaseFileError(
-                f"nodes[{index}].op: {node.op!r}, a recipe of gradfuzz, should be of TensorFlow "
-                "alone for a script"
-            )
+    if is_fatal(case.finding.bucket.kind):
+        return _head(case, case.finding.graph) + fatal_tail(case.finding)
+    showing = shown(case.finding)
+    way, kind = _way(case.finding.bucket)
+    return _head(case, showing.graph) + _derived(showing) + way + _tail(case.finding, showing, kind)
 
 
 def title(finding: Finding) -> str:
@@ -60,23 +76,56 @@ def title(finding: Finding) -> str:
     return f"Gradient of {op}{by}: {message}"
 
 
-def _head(case: Case) -> str:
-    graph = case.finding.graph
-    names = _Names.of(graph)
+def _head(case: Case, graph: Graph) -> str:
+    """Return the source of a graph: its leaves, its function, and the gradient by a tape."""
+    ops = [call.op for _, call in graph.calls]
+    modules = set().union(*map(modules_of, ops))
+    kind = case.finding.bucket.kind
+    is_end = is_fatal(kind)
+    names = _Names.without_running(graph) if is_end else _Names.of(graph)
+    return HEAD.format(
+        standard=standard_imports(kind) if is_end else "import sys",
+        imports="".join(f"import {module}\n" for module in sorted(modules)),
+        title=_docstring(title(case.finding)),
+        versions=", ".join(f"{name} {version}" for name, version in case.environment.items()),
+        leaves="\n".join(f"    {array_source(real_view(leaf))}," for leaf in graph.primals),
+        feed=_feed(graph),
+        functions=recipes_source(ops) + _functions(names),
+    )
+
+
+def _feed(graph: Graph) -> str:
+    leaves = [node for node in graph.nodes if isinstance(node, Leaf)]
+    variables = [number for number, leaf in enumerate(leaves) if leaf.variable]
+    if not variables:
+        return "tf.constant(x) for x in leaves"
+    return (
+        f"tf.Variable(x).handle if i in {variables} else tf.constant(x)\n"
+        "            for i, x in enumerate(leaves)"
+    )
+
+
+def _functions(names: "_Names") -> str:
+    """Return the function of a graph, and the one whose derivative its gradient should be."""
+    ops = [call.op for _, call in names.graph.calls]
+    found = _function(names, "function", call_source)
+    if any(map(has_reference, ops)):
+        found += _function(names, "reference", reference_source)
+    return found
+
+
+def _function(names: "_Names", name: str, source: Callable[[Call, Name], str]) -> str:
+    graph = names.graph
     lines = [
         f"    v{i} = tf.complex(v{i}[..., 0], v{i}[..., 1])"
         for i in graph.leaves
         if _is_complex(graph, i)
     ] + [
-        f"    {names.target(i)} = {names.wrapped(i, call_source(call, names.edge))}"
+        f"    {names.target(i)} = {names.wrapped(i, source(call, names.edge))}"
         for i, call in graph.calls
     ]
-    modules = set().union(*(modules_of(call.op) for _, call in graph.calls))
-    return HEAD.format(
-        imports="".join(f"import {module}\n" for module in sorted(modules)),
-        title=_docstring(title(case.finding)),
-        versions=", ".join(f"{name} {version}" for name, version in case.environment.items()),
-        leaves="\n".join(f"    {array_source(real_view(leaf))}," for leaf in graph.primals),
+    return FUNCTION.format(
+        name=name,
         parameters=", ".join(f"v{i}" for i in graph.leaves),
         body="\n".join(lines) or "    # The leaves themselves are the outputs.",
         outputs=", ".join(names.parts(ref) for ref in graph.outputs),
@@ -104,6 +153,14 @@ class _Names:
     def of(cls, graph: Graph) -> "_Names":
         return cls(graph, frozenset(_single(graph)), frozenset(_complex_outputs(graph)))
 
+    @classmethod
+    def without_running(cls, graph: Graph) -> "_Names":
+        """Return them as far as the definitions of op types tell.
+
+        A complex output stays one, of which a tape takes the gradient all the same.
+        """
+        return cls(graph, frozenset(_defined_single(graph)), frozenset())
+
     def target(self, node: int) -> str:
         return f"v{node}"
 
@@ -129,23 +186,22 @@ def _complex_outputs(graph: Graph) -> Iterator[Ref]:
 
 
 def _single(graph: Graph) -> Iterator[int]:
-    """Yield the nodes that return one tensor.
+    """Yield the nodes that return one tensor."""
+    yield from _defined_single(graph)
+    if unknown := [i for i, call in graph.calls if op_def_registry.get(call.op) is None]:
+        values = _values(graph)
+        yield from (i for i in unknown if len(values[i]) == 1)
 
-    Of an op type its definition says so, before anything runs: it may be one that crashes.
-    """
-    values = None
+
+def _defined_single(graph: Graph) -> Iterator[int]:
+    """Yield those of which that is known before anything runs: by the definition of an op type."""
     for index, node in enumerate(graph.nodes):
         if isinstance(node, Leaf):
             yield index
             continue
         definition = op_def_registry.get(node.op)
-        if definition is not None:
-            outputs = definition.output_arg
-            if len(outputs) == 1 and not (outputs[0].number_attr or outputs[0].type_list_attr):
-                yield index
-            continue
-        values = values or _values(graph)
-        if len(values[index]) == 1:
+        outputs = [] if definition is None else definition.output_arg
+        if len(outputs) == 1 and not (outputs[0].number_attr or outputs[0].type_list_attr):
             yield index
 
 
@@ -154,58 +210,90 @@ def _values(graph: Graph) -> Sequence[Outputs]:
     return program.run_all(feed(program, [real_view(primal) for primal in graph.primals]))
 
 
-def _tail(finding: Finding) -> str:
-    way, kind = _way(finding.bucket)
+def _derived(showing: Shown) -> str:
+    """Return what takes the first derivative as the function, where a second one is wrong."""
+    if not showing.derive:
+        return ""
+    names = ["function", "reference"] if _has_reference(showing.graph) else ["function"]
+    applied = "".join(f"{name} = {showing.derive}({name})\n" for name in names)
+    return f"{showing.derivation}{applied}\n\n"
+
+
+def _has_reference(graph: Graph) -> bool:
+    return any(has_reference(call.op) for _, call in graph.calls)
+
+
+def _truth(graph: Graph) -> str:
+    """Return the function that differences are of."""
+    return "reference" if _has_reference(graph) else "function"
+
+
+def _tail(finding: Finding, showing: Shown, kind: str) -> str:
     for start, write in _TAILS.items():
         if kind.removeprefix("complex-").startswith(start):
-            return way + write(finding)
+            return write(finding, showing)
     raise CaseFileError(f"bucket.kind: {kind!r}, should be one that a script can show")
-
-
-def _derived(finding: Finding) -> str:
-    """Return the first derivative as the function, where a second one is wrong."""
-    if finding.bucket.oracle != second.NAME:
-        return ""
-    program = second.examined(Subject.of(finding.graph), finding.bucket.kind).program
-    if isinstance(program, TangentOf):
-        return TANGENT.format(tangents=_arrays(program.tangents))
-    assert isinstance(program, GradientOf)
-    bends = program.curvature or [np.zeros(u.shape) for u in program.cotangents]
-    return GRADIENT.format(weights=_arrays(program.cotangents), bends=_arrays(bends))
-
-
-def _arrays(arrays: Sequence[Array]) -> str:
-    return ", ".join(map(array_source, arrays))
 
 
 def _way(bucket: Bucket) -> tuple[str, str]:
     """Return the way to the gradient that is wrong, "" for a tape's, and the kind without it."""
-    if bucket.oracle in ("numeric", "always"):
-        return "", bucket.kind
+    if bucket.oracle == numeric.NAME and bucket.kind.startswith("raises"):
+        # A gradient that raises at once is found before its numbers are asked for.
+        return ROWS, bucket.kind
     for (oracle, path), source in WAYS.items():
         if oracle == bucket.oracle and (not path or bucket.kind.startswith(f"{path}-")):
             return source, bucket.kind.removeprefix(f"{path}-")
-    raise CaseFileError(f"bucket: {bucket.kind!r} of the oracle {bucket.oracle!r}, of which there "
-                        "is no script yet, should be of a tape, of forward mode, of a compiled "
-                        "graph or of a Jacobian")  # fmt: skip
+    raise CaseFileError(f"bucket: {bucket.kind!r} of the oracle {bucket.oracle!r}, should be of a "
+                        "way to the gradient that a script knows")  # fmt: skip
 
 
-def _value(finding: Finding) -> str:
-    evidence = finding.evidence
-    if None in (evidence.leaf, evidence.element, evidence.output, evidence.low, evidence.high):
-        raise CaseFileError("evidence: names no element, should for a script")
-    leaf = real_view(finding.graph.primals[evidence.leaf or 0])
-    element = evidence.element or 0
+def _value(finding: Finding, showing: Shown) -> str:
+    evidence = showing.evidence
+    if None in (evidence.leaf, evidence.element, evidence.output):
+        return _direction(finding, showing)
+    if evidence.low is None and not _way(finding.bucket)[0]:
+        raise CaseFileError("evidence: has no bounds of the derivative, should for a script")
     return VALUE.format(
         leaf=evidence.leaf,
-        element=element,
+        element=evidence.element,
         output=evidence.output,
-        low=number_source(evidence.low or 0.0),
-        high=number_source(evidence.high or 0.0),
-        slack=slack(evidence, leaf),
-        step=_step(leaf, element),
-        expected=expected(evidence),
+        ending=_bounded(showing) if evidence.low is not None else AGREEING.format(),
     )
+
+
+def _bounded(showing: Shown) -> str:
+    evidence = showing.evidence
+    leaf, element = real_view(showing.graph.primals[evidence.leaf or 0]), evidence.element or 0
+    differences = DIFFERENCES.format(function=_truth(showing.graph), step=_step(leaf, element))
+    return BOUNDED.format(
+        evidence=EXACT if showing.is_exact else differences, **_bounds(evidence, leaf)
+    )
+
+
+def _direction(finding: Finding, showing: Shown) -> str:
+    """Return the ending for a fault that is known of a random direction alone."""
+    subject = examined(finding.graph, finding.bucket)
+    told = Question.of(subject, showing.evidence).numeric()
+    if told.value is None or told.error is None:
+        raise CaseFileError("evidence: names no element, and differences do not tell along a "
+                            "random direction either; should for a script")  # fmt: skip
+    low, high = told.value - told.error, told.value + told.error
+    evidence = replace(showing.evidence, low=low, high=high)
+    return DIRECTION.format(
+        weights=arrays_source(subject.linearisation.split(subject.weights)),
+        tangents=arrays_source(subject.tangents),
+        function=_truth(showing.graph),
+        **_bounds(evidence, subject.primals[0]),
+    )
+
+
+def _bounds(evidence: Evidence, leaf: Array) -> dict[str, Any]:
+    return {
+        "low": number_source(evidence.low or 0.0),
+        "high": number_source(evidence.high or 0.0),
+        "slack": slack(evidence, leaf),
+        "expected": expected(evidence),
+    }
 
 
 def slack(evidence: Evidence, leaf: Array) -> float:
@@ -226,19 +314,24 @@ def expected(evidence: Evidence) -> str:
 
 
 def _step(leaf: Array, element: int) -> float:
-    epsilon = 2.0**-52 if SLACK[leaf.dtype.name] < 1e-3 else 2.0**-23
+    epsilon = 2.0**-52 if leaf.dtype == np.float64 else 2.0**-23
     return float(scale_of(real_view(leaf)).flat[element] * 2.0 ** round(np.log2(epsilon) / 3))
 
 
-def _of_leaf(template: str) -> Callable[[Finding], str]:
-    return lambda finding: template.format(leaf=finding.evidence.leaf or 0)
+Tail = Callable[[Finding, Shown], str]
 
 
-def _output(finding: Finding) -> str:
-    return OUTPUT.format(output=finding.evidence.output or 0)
+def _of_leaf(template: str) -> Tail:
+    return lambda _, showing: template.format(leaf=showing.evidence.leaf or 0)
 
 
-_TAILS: dict[str, Callable[[Finding], str]] = {
+def _output(finding: Finding, showing: Shown) -> str:
+    row = showing.evidence.output
+    way = "mapped" if finding.bucket.kind.startswith("map") else "compiled"
+    return OUTPUT.format(shown=":" if row is None else row, way=way)
+
+
+_TAILS: dict[str, Tail] = {
     "output": _output,
     "lost": _value,
     "value": _value,
@@ -248,6 +341,7 @@ _TAILS: dict[str, Callable[[Finding], str]] = {
     "raises": _of_leaf(RAISES),
     "shape": _of_leaf(FORM),
     "dtype": _of_leaf(FORM),
+    "indices": _of_leaf(INDICES),
     "unrepeatable": _of_leaf(REPEAT),
     "mutated": _of_leaf(MUTATED),
 }
