@@ -37,4 +37,8 @@ _GROUPS: Mapping[str, str] = {
     INTEGERS: "ArgMax ArgMin LoopCond",
 }
 
+# Functions of TensorFlow's gradient files, each with why it cannot run, beside the gradients of
+# the op types above.
+EXCLUDED_FUNCTIONS: Mapping[str, str] = {}
+
 EXCLUDED: Mapping[str, str] = {op: why for why, ops in _GROUPS.items() for op in ops.split()}
