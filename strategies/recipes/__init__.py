@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from gradfuzz.registry import Recipe
 from gradfuzz.strategies.recipes import (
     control_flow,
+    decompositions,
     legacy,
     pools,
     quantisation,
@@ -23,6 +24,7 @@ RECIPES: Mapping[str, Recipe] = {
     **sparse_matrices.RECIPES,
     **variants.RECIPES,
     **control_flow.RECIPES,
+    **decompositions.RECIPES,
     **legacy.RECIPES,
     **pools.RECIPES,
     **quantisation.RECIPES,

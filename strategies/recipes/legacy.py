@@ -10,10 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from tensorflow.python.framework import function
 from tensorflow.python.ops import control_flow_util
 
 from gradfuzz.registry import Recipe
 from gradfuzz.runtime import tf
+from gradfuzz.strategies.recipes.control_flow import body_of
 
 raw: Any = tf.raw_ops
 v1: Any = tf.compat.v1
@@ -39,7 +41,8 @@ class Session:
 
     def _build_gradients(self) -> list[Tensor | None] | Exception:
         try:
-            return list(v1.gradients(self._outputs, self._inputs, self._seeds))
+            found = v1.gradients(self._outputs, self._inputs, self._seeds)
+            return [None if g is None else tf.convert_to_tensor(g) for g in found]
         # A gradient function is code under test, and raises where it is asked for.
         except Exception as raised:  # noqa: BLE001
             return raised
@@ -146,6 +149,40 @@ def _cond(pred: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return v1.cond(pred, lambda: x * y, lambda: tf.sin(x))
 
 
+def _nested(times: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    def body(i: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, v1.cond(i % 2 < 1, lambda: tf.sin(x) * y, lambda: x * x)
+
+    _, found = v1.while_loop(lambda i, _: i < times, body, [0, x])
+    return found
+
+
+def _bare(pred: Tensor, x: Tensor) -> Tensor:
+    no, yes = raw.Switch(data=x, pred=pred)
+    return raw.Merge(inputs=[tf.sin(no), yes * yes])[0]
+
+
+def _rows(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    def body(i: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, tf.sin(total) + tf.gather(x, indices)
+
+    _, found = v1.while_loop(lambda i, _: i < times, body, [0, tf.gather(x, indices)])
+    return found
+
+
+@lru_cache(MOST_SESSIONS)
+def _calling(body: tuple[str, ...]) -> Build:
+    """Return a function that calls one whose gradient TensorFlow's C++ side makes."""
+
+    def build(x: Tensor, y: Tensor) -> Tensor:
+        def called(x: Tensor, y: Tensor) -> Tensor:
+            return body_of(body)(x, y)
+
+        return function.Defun(x.dtype, y.dtype)(called)(x, y)
+
+    return build
+
+
 def gather(tensor: Tensor, indices: Tensor) -> Tensor:
     """Scatter slices, and gather some of them."""
     return run(_gathered, indices, tensor)
@@ -171,6 +208,26 @@ def cond(pred: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return run(_cond, pred, x, y)
 
 
+def nested(times: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Apply a body with a branch in it so many times."""
+    return run(_nested, times, x, y)
+
+
+def bare(pred: Tensor, x: Tensor) -> Tensor:
+    """Send a tensor one of two ways."""
+    return run(_bare, pred, x)
+
+
+def rows(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    """Read slices of one tensor in each turn of a loop."""
+    return run(_rows, times, x, indices)
+
+
+def call(x: Tensor, y: Tensor, body: list[str]) -> Tensor:
+    """Call a function of the graph."""
+    return run(_calling(tuple(body)), x, y)
+
+
 RECIPES = {
     "recipe.TensorArrayGatherV3": Recipe(
         gather, "TensorArrayScatterV3 TensorArrayGatherV3", reverse_only=True
@@ -183,4 +240,13 @@ RECIPES = {
     ),
     "recipe.Enter": Recipe(loop, "Enter Exit Merge NextIteration Switch", reverse_only=True),
     "recipe.Switch": Recipe(cond, "Switch Merge", reverse_only=True),
+    "recipe.nested.Enter": Recipe(
+        nested, "Enter Exit Merge NextIteration Switch", reverse_only=True
+    ),
+    "recipe.bare.Switch": Recipe(bare, "Switch Merge", reverse_only=True),
+    "recipe.gathered.Enter": Recipe(
+        rows, "Enter Exit Merge NextIteration Switch GatherV2", reverse_only=True
+    ),
+    # Its gradient is made of those that TensorFlow registers in C++, in a registry of its own.
+    "recipe.SymbolicGradient": Recipe(call, reverse_only=True),
 }
