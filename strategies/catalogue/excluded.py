@@ -6,34 +6,29 @@ in tensorflow/python/framework/kernels.py.
 
 from collections.abc import Mapping
 
-NO_KERNEL = "has no CPU kernel: it is for GPUs, for TPUs or several devices, or a pass replaces it"
+NO_KERNEL = "has no CPU kernel: it is for GPUs, for TPUs or several devices"
 NOT_RAW = "is not in tf.raw_ops: internal to XLA, DTensor or the eager runtime"
-REFERENCE = "reads a reference (a mutable tensor of TensorFlow 1), which eager execution has not"
-FORMER = "is refused since an early GraphDef version, or by the signature of its own kernels"
+FORMER = "is refused by its own kernels, for an attr that they ask for and it has not"
 FORMER_HANDLE = "reads a handle of TensorArray or TensorArrayV2, which are long since refused"
-BY_DESIGN = "raises by design where it is differentiated, or outside of its debugger"
+BY_DESIGN = "raises by design where it is differentiated"
 INTEGERS = "has no outputs but integers or booleans, and None for its gradient"
 
 _GROUPS: Mapping[str, str] = {
     NO_KERNEL: """
-        AccumulateNV2 AllToAll CTCLossV2 CollectivePermute CrossReplicaSum CudnnRNN CudnnRNNV2
+        AllToAll CTCLossV2 CollectivePermute CrossReplicaSum CudnnRNN CudnnRNNV2
         CudnnRNNV3 NcclAllReduce NcclBroadcast NcclReduce SparseMatrixAdd SparseMatrixMul
         SparseMatrixSoftmax TPUEmbeddingActivations
     """,
     NOT_RAW: """
-        CopyToMesh CopyToMeshGrad Relayout RelayoutLike XlaClusterOutput XlaEinsum XlaSharding
-        XlaSpmdFullToShardShape XlaSpmdShardToFullShape _EagerConst
+        CopyToMesh CopyToMeshGrad Relayout RelayoutLike XlaClusterOutput _EagerConst
     """,
-    REFERENCE: """
-        DebugGradientRefIdentity RefEnter RefExit RefIdentity RefMerge RefNextIteration RefSwitch
-    """,
-    FORMER: "BatchNormWithGlobalNormalization QuantizeAndDequantize TopK",
+    FORMER: "TopK",
     FORMER_HANDLE: """
         TensorArrayConcat TensorArrayConcatV2 TensorArrayGather TensorArrayGatherV2
         TensorArrayRead TensorArrayReadV2 TensorArrayScatter TensorArrayScatterV2
         TensorArraySplit TensorArraySplitV2 TensorArrayWrite TensorArrayWriteV2
     """,
-    BY_DESIGN: "DebugGradientIdentity PreventGradient",
+    BY_DESIGN: "PreventGradient",
     INTEGERS: "ArgMax ArgMin LoopCond",
 }
 

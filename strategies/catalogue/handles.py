@@ -18,6 +18,7 @@ from gradfuzz.strategies.arguments import (
     Integers,
     OneOf,
     Real,
+    Reals,
     Variable,
     const,
 )
@@ -257,6 +258,35 @@ OPS: tuple[Entry, ...] = (
         times=Integers("", 0, 3),
         x=Real("n *r"),
         indices=_rows(lambda dims: dims.size("n")),
+    ),
+    # References of TensorFlow 1.
+    op("recipe.RefIdentity", x=Real("*s")),
+    op("recipe.RefSwitch", pred=PREDICATE, x=Real("*s")),
+    op("recipe.RefEnter", times=Integers("", 0, 3), x=Real("*s")),
+    op("recipe.DebugGradientIdentity", x=Real("*s")),
+    op("recipe.DebugGradientRefIdentity", x=Real("*s")),
+    # Ops of graphs of early versions.
+    op(
+        "recipe.BatchNormWithGlobalNormalization",
+        t=Real("n h w c", dtype="float32"),
+        m=Real("c", dtype="float32"),
+        v=Real("c", POSITIVE, "float32"),
+        beta=Real("c", dtype="float32"),
+        gamma=Real("c", dtype="float32"),
+        variance_epsilon=OneOf((0.001, 0.5)),
+        scale_after_normalization=FLAG,
+    ),
+    op("recipe.QuantizeAndDequantize", input=Real("*s"), num_bits=OneOf((8, 4))),
+    # Ops that a pass replaces, or XLA alone knows.
+    op("recipe.AccumulateNV2", inputs=Reals("*s")),
+    op("recipe.XlaSharding", input=Real("*s")),
+    op("recipe.XlaSpmdFullToShardShape", input=Real("*s")),
+    op("recipe.XlaSpmdShardToFullShape", input=Real("*s")),
+    op(
+        "recipe.XlaEinsum",
+        equation=OneOf(("ab,bc->ac", "ab,bc->ca")),
+        a=Real("a b", dtype="float32"),
+        b=Real("b c", dtype="float32"),
     ),
     # Gradients of pools.
     op("recipe.MaxPoolGrad", **POOL, grad=Slid(Real("n oh ow c"), "h w")),

@@ -28,12 +28,18 @@ MOST_SESSIONS = 64
 
 
 class Session:
-    """A graph of TensorFlow 1 with the gradients of its outputs, ready to run."""
+    """A graph of TensorFlow 1 with the gradients of its outputs, ready to run.
 
-    def __init__(self, build: Build, inputs: Sequence[tuple[str, tuple[int, ...]]]) -> None:
+    Numbers come in as references where they are to be `held`.
+    """
+
+    def __init__(
+        self, build: Build, inputs: Sequence[tuple[str, tuple[int, ...]]], *, held: bool
+    ) -> None:
         with tf.Graph().as_default() as graph, _switches():
             self._inputs = [v1.placeholder(dtype, shape) for dtype, shape in inputs]
-            outputs = build(*self._inputs)
+            self._sources = [_reference(x) if held else x for x in self._inputs]
+            outputs = build(*self._sources)
             self._outputs = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
             self._seeds = [v1.placeholder(y.dtype, y.shape) for y in self._outputs]
             self._gradients = self._build_gradients()
@@ -41,7 +47,7 @@ class Session:
 
     def _build_gradients(self) -> list[Tensor | None] | Exception:
         try:
-            found = v1.gradients(self._outputs, self._inputs, self._seeds)
+            found = v1.gradients(self._outputs, self._sources, self._seeds)
             return [None if g is None else tf.convert_to_tensor(g) for g in found]
         # A gradient function is code under test, and raises where it is asked for.
         except Exception as raised:  # noqa: BLE001
@@ -68,6 +74,14 @@ class Session:
         return [tf.constant(value) for value in self._session.run(list(wanted), feeds)]
 
 
+def _reference(value: Tensor) -> Tensor:
+    """Return a reference to a variable that was just set to a value, if that is of numbers."""
+    if not value.dtype.is_floating:
+        return value
+    zeros = np.zeros(value.shape, value.dtype.as_numpy_dtype)
+    return v1.assign(v1.Variable(zeros, use_resource=False), value)
+
+
 @contextmanager
 def _switches() -> Iterator[None]:
     """Within the block, branches and loops are made of switches and merges."""
@@ -80,12 +94,14 @@ def _switches() -> Iterator[None]:
 
 
 @lru_cache(MOST_SESSIONS)
-def _session(build: Build, inputs: tuple[tuple[str, tuple[int, ...]], ...]) -> Session:
-    return Session(build, inputs)
+def _session(
+    build: Build, inputs: tuple[tuple[str, tuple[int, ...]], ...], *, held: bool
+) -> Session:
+    return Session(build, inputs, held=held)
 
 
-def run(build: Build, *inputs: Tensor) -> Any:
-    """Return the outputs of `build` at `inputs`, with its gradients.
+def run(build: Build, *inputs: Tensor, held: bool = False) -> Any:
+    """Return the outputs of `build` at `inputs`, with its gradients; `held` as a session has it.
 
     Raises `NotImplementedError` where the inputs have no values yet.
     """
@@ -93,7 +109,8 @@ def run(build: Build, *inputs: Tensor) -> Any:
         raise NotImplementedError("runs in a session of its own, so eagerly only")
 
     def function(*inputs: Tensor) -> Any:
-        session = _session(build, tuple((x.dtype.name, tuple(x.shape)) for x in inputs))
+        of_inputs = tuple((x.dtype.name, tuple(x.shape)) for x in inputs)
+        session = _session(build, of_inputs, held=held)
 
         def gradient(*seeds: Tensor) -> list[Tensor | None]:
             return session.gradients(inputs, seeds)
