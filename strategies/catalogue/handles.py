@@ -83,19 +83,34 @@ def _rows(count: Callable[[Dims], int]) -> Drawn:
 
 
 A_M_K, A_K_M = _filled("m k"), _filled("k m")
+TURNED_A: tuple[dict[str, Any], ...] = (
+    A_M_K,
+    A_K_M | {"transpose_a": TRUE},
+    A_K_M | {"adjoint_a": TRUE},
+)
+TURNED_B: tuple[tuple[bool, dict[str, Any]], ...] = (
+    (False, {}),
+    (True, {"transpose_b": TRUE}),
+    (True, {"adjoint_b": TRUE}),
+)
 PRODUCTS = (
-    op("recipe.SparseMatrixMatMul", **A_M_K, b=Real("k n"), transpose_output=FLAG),
-    op("recipe.SparseMatrixMatMul", **A_K_M, b=Real("k n"), transpose_a=TRUE),
-    op("recipe.SparseMatrixMatMul", **A_K_M, b=Real("n k"), adjoint_a=TRUE, adjoint_b=TRUE),
-    op("recipe.SparseMatrixMatMul", **A_M_K, b=Real("n k"), transpose_b=TRUE),
     *(
-        each
-        for name in ("recipe.SparseMatrixSparseMatMul", "recipe.traced.SparseMatrixSparseMatMul")
-        for each in (
-            op(name, **A_M_K, **B_K_N),
-            op(name, **A_K_M, **B_K_N, transpose_a=TRUE),
-            op(name, **A_M_K, **B_N_K, adjoint_b=TRUE),
+        op(
+            "recipe.SparseMatrixMatMul",
+            **a,
+            b=Real("n k" if turned else "k n"),
+            **b,
+            transpose_output=FLAG,
+            conjugate_output=FLAG,
         )
+        for a in TURNED_A
+        for turned, b in TURNED_B
+    ),
+    *(
+        op(name, **a, **(B_N_K if turned else B_K_N), **b)
+        for name in ("recipe.SparseMatrixSparseMatMul", "recipe.traced.SparseMatrixSparseMatMul")
+        for a in TURNED_A
+        for turned, b in TURNED_B
     ),
 )
 MATRICES = (
@@ -253,11 +268,14 @@ OPS: tuple[Entry, ...] = (
     op("recipe.Switch", pred=PREDICATE, **BRANCH),
     op("recipe.nested.Enter", times=Integers("", 0, 3), **BRANCH),
     op("recipe.bare.Switch", pred=PREDICATE, x=Real("*s")),
-    op(
-        "recipe.gathered.Enter",
-        times=Integers("", 0, 3),
-        x=Real("n *r"),
-        indices=_rows(lambda dims: dims.size("n")),
+    *(
+        op(
+            name,
+            times=Integers("", 0, 3),
+            x=Real("n *r"),
+            indices=_rows(lambda dims: dims.size("n")),
+        )
+        for name in ("recipe.gathered.Enter", "recipe.gathered.Exit")
     ),
     # References of TensorFlow 1.
     op("recipe.RefIdentity", x=Real("*s")),

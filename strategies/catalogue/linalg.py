@@ -50,17 +50,10 @@ OPS: tuple[Entry, ...] = (
     op("MatMul", a=Real("m k"), b=Real("n k"), transpose_b=TRUE),
     op("MatMul", a=Real("k m"), b=Real("n k"), transpose_a=TRUE, transpose_b=TRUE),
     *(
-        entry
-        for a, b, turned in (
-            ("m k", "k n", (FALSE, FALSE)),
-            ("k m", "k n", (TRUE, FALSE)),
-            ("m k", "n k", (FALSE, TRUE)),
-            ("k m", "n k", (TRUE, TRUE)),
-        )
-        for entry in (
-            op("MatMul", a=Real(a), b=Constant(b), transpose_a=turned[0], transpose_b=turned[1]),
-            op("MatMul", a=Constant(a), b=Real(b), transpose_a=turned[0], transpose_b=turned[1]),
-        )
+        op("MatMul", a=left(a), b=right(b), transpose_a=turned_a, transpose_b=turned_b)
+        for left, right in ((Real, Constant), (Constant, Real))
+        for a, turned_a in (("m k", FALSE), ("k m", TRUE))
+        for b, turned_b in (("k n", FALSE), ("n k", TRUE))
     ),
     op("BatchMatMul", x=Real("*b m k"), y=Real("*b k n")),
     op("BatchMatMul", x=Real("*b k m"), y=Real("*b k n"), adj_x=TRUE),
@@ -79,21 +72,18 @@ OPS: tuple[Entry, ...] = (
         adj_x=TRUE,
         adj_y=TRUE,
     ),
-    op(
-        "SparseMatMul",
-        a=Real("m k", dtype="float32"),
-        b=Real("k n", dtype="float32"),
-        a_is_sparse=FLAG,
-        b_is_sparse=FLAG,
-    ),
-    op(
-        "SparseMatMul",
-        a=Real("k m", dtype="float32"),
-        b=Real("n k", dtype="float32"),
-        transpose_a=TRUE,
-        transpose_b=TRUE,
-        a_is_sparse=FLAG,
-        b_is_sparse=FLAG,
+    *(
+        op(
+            "SparseMatMul",
+            a=Real(a, dtype="float32"),
+            b=Real(b, dtype="float32"),
+            transpose_a=turned_a,
+            transpose_b=turned_b,
+            a_is_sparse=FLAG,
+            b_is_sparse=FLAG,
+        )
+        for a, turned_a in (("m k", FALSE), ("k m", TRUE))
+        for b, turned_b in (("k n", FALSE), ("n k", TRUE))
     ),
     op("Cross", a=Real("*s 3"), b=Real("*s 3")),
     op(

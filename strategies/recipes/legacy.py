@@ -187,6 +187,11 @@ def _rows(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
     return found
 
 
+def _read(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    _, found = v1.while_loop(lambda i, _: i < times, lambda i, x: (i + 1, tf.identity(x)), [0, x])
+    return tf.gather(found, indices)
+
+
 @lru_cache(MOST_SESSIONS)
 def _calling(body: tuple[str, ...]) -> Build:
     """Return a function that calls one whose gradient TensorFlow's C++ side makes."""
@@ -240,6 +245,11 @@ def rows(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
     return run(_rows, times, x, indices)
 
 
+def read(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    """Read slices of what a loop hands on."""
+    return run(_read, times, x, indices)
+
+
 def call(x: Tensor, y: Tensor, body: list[str]) -> Tensor:
     """Call a function of the graph."""
     return run(_calling(tuple(body)), x, y)
@@ -263,6 +273,9 @@ RECIPES = {
     "recipe.bare.Switch": Recipe(bare, "Switch Merge", reverse_only=True),
     "recipe.gathered.Enter": Recipe(
         rows, "Enter Exit Merge NextIteration Switch GatherV2", reverse_only=True
+    ),
+    "recipe.gathered.Exit": Recipe(
+        read, "Enter Exit Merge NextIteration Switch GatherV2", reverse_only=True
     ),
     # Its gradient is made of those that TensorFlow registers in C++, in a registry of its own.
     "recipe.SymbolicGradient": Recipe(call, reverse_only=True),
