@@ -10,12 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from tensorflow.python.framework import function
 from tensorflow.python.ops import control_flow_util
 
 from gradfuzz.registry import Recipe
 from gradfuzz.runtime import tf
 from gradfuzz.strategies.recipes.control_flow import body_of
+from gradfuzz.strategies.recipes.private import private
 
 raw: Any = tf.raw_ops
 v1: Any = tf.compat.v1
@@ -200,7 +200,8 @@ def _calling(body: tuple[str, ...]) -> Build:
         def called(x: Tensor, y: Tensor) -> Tensor:
             return body_of(body)(x, y)
 
-        return function.Defun(x.dtype, y.dtype)(called)(x, y)
+        define = private("tensorflow.python.framework.function").Defun
+        return define(x.dtype, y.dtype)(called)(x, y)
 
     return build
 

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from tensorflow.python.debug.lib.debug_gradients import GradientsDebugger
-
 from gradfuzz.registry import Recipe
 from gradfuzz.runtime import tf
 from gradfuzz.strategies.recipes.legacy import run
+from gradfuzz.strategies.recipes.private import private
 
 raw: Any = tf.raw_ops
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
@@ -27,7 +26,7 @@ def _loop(times: Tensor, x: Tensor) -> Tensor:
 
 
 def _debugged(x: Tensor) -> Tensor:
-    debugger = GradientsDebugger()
+    debugger = private("tensorflow.python.debug.lib.debug_gradients").GradientsDebugger()
     with debugger:
         return tf.sin(debugger.identify_gradient(x))
 

@@ -4,11 +4,11 @@ them.
 
 from collections.abc import Callable
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 from gradfuzz.registry import Recipe
 from gradfuzz.runtime import tf
+from gradfuzz.strategies.recipes.private import private
 
 raw: Any = tf.raw_ops
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
@@ -30,8 +30,7 @@ def _accumulate(*inputs: Tensor) -> Tensor:
 @lru_cache(MOST_FUNCTIONS)
 def _compiled(op: str, **attrs: Any) -> Callable[..., Tensor]:
     """Return a call of an op that XLA alone knows, compiled by it."""
-    ops = import_module("tensorflow.compiler.tf2xla.ops.gen_xla_ops")
-    called = getattr(ops, op)
+    called = getattr(private("tensorflow.compiler.tf2xla.ops.gen_xla_ops"), op)
     return tf.function(lambda *inputs: called(*inputs, **attrs), autograph=False, jit_compile=True)  # type: ignore[no-any-return]  # TensorFlow ships no types
 
 
