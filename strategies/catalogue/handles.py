@@ -285,8 +285,8 @@ OPS: tuple[Entry, ...] = (
     op("recipe.DebugGradientRefIdentity", x=Real("*s")),
     # Ops of graphs of early versions.
     op(
-        "recipe.BatchNormWithGlobalNormalization",
-        t=Real("n h w c", dtype="float32"),
+        "recipe.BatchNormWithGlobalNormalization",  # whose kernel ends the process without channels
+        t=Filled("c", Real("n h w c", dtype="float32")),
         m=Real("c", dtype="float32"),
         v=Real("c", POSITIVE, "float32"),
         beta=Real("c", dtype="float32"),
