@@ -94,6 +94,7 @@ TURNED_B: tuple[tuple[bool, dict[str, Any]], ...] = (
     (True, {"adjoint_b": TRUE}),
 )
 PRODUCTS = (
+    op("recipe.SparseMatrixMatMul", **_filled("b m k"), b=Real("b k n")),
     *(
         op(
             "recipe.SparseMatrixMatMul",
