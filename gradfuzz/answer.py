@@ -1,7 +1,7 @@
 """Carry out a request in this process, at whatever risk to it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -10,9 +10,11 @@ from gradfuzz.catalogue import Catalogue
 from gradfuzz.check import check
 from gradfuzz.clock import Clock
 from gradfuzz.errors import ForwardError, GradfuzzError
-from gradfuzz.evaluate import Program, Run, call, feed, first_line
+from gradfuzz.evaluate import Outputs, Program, Run, call, feed, first_line
+from gradfuzz.events import CaseRejected, LinesRan
 from gradfuzz.finding import Finding, Report
-from gradfuzz.graph import Array, Call, Graph, Ref
+from gradfuzz.gradient_lines import Recorder
+from gradfuzz.graph import Args, Array, Call, Graph, Ref
 from gradfuzz.guard import require_small
 from gradfuzz.order import (
     Answer,
@@ -38,7 +40,8 @@ class Bench:
     """What requests are carried out with.
 
     `ops` are those to draw, `run_op` runs one while a graph is drawn, and `enter` is called
-    with each graph before it is checked.  `gradients` are the gradient functions that ran.
+    with each graph before it is checked.  `gradients` are the gradient functions that ran,
+    and `lines` tells which lines of theirs did, where that is recorded.
     """
 
     ops: Mapping[str, Catalogue]
@@ -46,6 +49,7 @@ class Bench:
     enter: Callable[[Graph], None] = pass_over
     clock: Clock = time.monotonic
     gradients: set[str] = field(default_factory=set)
+    lines: Recorder | None = None
 
     def answer(self, request: Request, tell: Callable[[Told], None]) -> Answer:
         """Carry out one request; `tell` hears what happens in a round."""
@@ -60,9 +64,29 @@ class Bench:
         return answered(partial(alone, request))
 
     def _round(self, order: Order, tell: Callable[[Told], None]) -> RoundDone:
-        strategy = self.ops[order.op].graphs(order.op, run=self.run_op, around=order.around)
+        run = _telling(self.run_op, order.op, tell)
+        strategy = self.ops[order.op].graphs(order.op, run=run, around=order.around)
         Round(order, strategy, tell, self.clock, self.enter).run()
+        if self.lines is not None:
+            tell(LinesRan(self.lines.new()))
         return RoundDone(frozenset(self.gradients))
+
+
+def _telling(run_op: Run, op: str, tell: Callable[[Told], None]) -> Run:
+    """Return `run_op`, with the calls of `op` told that refused their arguments.
+
+    What is refused while it is drawn makes no graph.
+    """
+
+    def run(name: str, args: Args, values: Sequence[Outputs]) -> Outputs:
+        try:
+            return run_op(name, args, values)
+        except ForwardError:
+            if name == op:
+                tell(CaseRejected(op))
+            raise
+
+    return run
 
 
 def answered(work: Callable[[], Answer]) -> Answer:

@@ -202,13 +202,15 @@ class Campaign:
     def _round(self, place: int, turn: Turn, end: float) -> Task:
         """Have one round; what it finds is looked into afterwards, however it ends."""
         oracles = self.shares.next(turn.op, self.schedule.usual)
+        # In a short campaign an oracle has one round on an op: single calls find most.
+        around = 0 if self.shares.is_first(turn.op, oracles[0]) else turn.around
         self.shares.charge(turn.op, oracles[0], self.schedule.usual)
         self.listen(RoundStarted(turn.op, oracles[0]))
         met, start, began = list[Pending](), self.clock(), self.stopwatch()
         seconds = min(turn.seconds, end - start)
         self._rounds[place] = Present(turn, met)
         known, shrinking = self._passing(), self._shrinking()
-        answer = yield Order(turn.op, turn.around, turn.seed, seconds, shrinking, known, oracles)
+        answer = yield Order(turn.op, around, turn.seed, seconds, shrinking, known, oracles)
         seconds = self.clock() - start
         # The clock of a campaign that is stopped is at the end of time.
         seconds = self.stopwatch() - began if math.isinf(seconds) else seconds

@@ -87,10 +87,16 @@ class Workers:
 
     @classmethod
     def of(
-        cls, size: int, folder: Path, sources: tuple[str, ...] = (), limits: Limits = USUAL
+        cls,
+        size: int,
+        folder: Path,
+        sources: tuple[str, ...] = (),
+        limits: Limits = USUAL,
+        *,
+        lines: bool = False,
     ) -> "Workers":
-        """Return a crew that keeps its files in `folder`."""
-        return cls([Worker(number, folder, sources, limits) for number in range(size)])
+        """Return a crew that keeps its files in `folder`; `lines` as workers have it."""
+        return cls([Worker(number, folder, sources, limits, lines) for number in range(size)])
 
     @property
     def size(self) -> int:

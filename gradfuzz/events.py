@@ -84,6 +84,16 @@ class RoundEnded:
 
 
 @dataclass(frozen=True)
+class LinesRan:
+    """These lines of TensorFlow's gradient files ran for the first time in some process.
+
+    Each is the name of its file and its number.  Told where somebody asked for it.
+    """
+
+    lines: frozenset[tuple[str, int]]
+
+
+@dataclass(frozen=True)
 class WorkerDied:
     """A worker did not survive a case of `op`, by a death, a hang or its hunger for memory.
 
@@ -129,6 +139,7 @@ Event = (
     | FindingFlaky
     | RoundFailed
     | RoundEnded
+    | LinesRan
     | WorkerDied
     | StorageFailed
 )

@@ -25,6 +25,7 @@ from gradfuzz.events import (
     FindingFlaky,
     FindingSaved,
     FindingWithdrawn,
+    LinesRan,
     RoundEnded,
     RoundFailed,
     RoundStarted,
@@ -95,6 +96,8 @@ class Log:
 
     def listen(self, event: Event) -> None:
         """Take one event; it is in the file on return, but for cases."""
+        if isinstance(event, LinesRan):
+            return
         if isinstance(event, CaseChecked | CaseRejected):
             self._counts.setdefault(event.op, Counts()).add(event)
             if time.monotonic() > self._told + COUNTS_EVERY:

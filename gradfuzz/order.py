@@ -7,7 +7,7 @@ the end of whoever answers it.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gradfuzz.events import CaseChecked, CaseRejected, RoundFailed
+from gradfuzz.events import CaseChecked, CaseRejected, LinesRan, RoundFailed
 from gradfuzz.finding import Finding, Report
 from gradfuzz.graph import Graph
 from gradfuzz.known import NOTHING, Known
@@ -85,7 +85,7 @@ class Shrunk:
     simplest: Finding
 
 
-Told = Met | Shrunk | CaseChecked | CaseRejected | RoundFailed
+Told = Met | Shrunk | CaseChecked | CaseRejected | RoundFailed | LinesRan
 
 
 @dataclass(frozen=True)

@@ -60,12 +60,14 @@ class Worker:
     """One worker, started again whenever it is gone.
 
     `folder` has its files, which carry its `number`.  It is `busy` from a request to the answer.
+    `lines` says to tell which lines of gradient files run.
     """
 
     number: int
     folder: Path
     sources: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    lines: bool = False
     _running: Running | None = None
     _request: Request | None = None
     _patience: float = 1.0
@@ -154,7 +156,8 @@ class Worker:
             context = start_server()
             ours, theirs = context.Pipe()
             files = os.environ.get(FILES, "")
-            setting = Setting(self.journal, self.words, self.sources, files, self.limits.allocated)
+            setting = Setting(self.journal, self.words, self.sources, files,
+                              self.limits.allocated, self.lines)  # fmt: skip
             process = context.Process(target=work, args=(theirs, setting), daemon=True)
             try:
                 process.start()

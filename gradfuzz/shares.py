@@ -57,6 +57,10 @@ class Shares:
         due = min(self.weights, key=after)
         return due, *BESIDE.get(due, ())
 
+    def is_first(self, op: str, oracle: str) -> bool:
+        """Return whether the oracle has not yet been asked about `op`."""
+        return self.spent[op, oracle] == 0
+
     def charge(self, op: str, oracle: str, seconds: float) -> None:
         """Take into account a round that is to take so long, or one case if that takes longer.
 

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import warnings
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
@@ -20,6 +21,7 @@ from gradfuzz.catalogue import FILES, all_ops, load_catalogues
 from gradfuzz.clock import StoppableClock
 from gradfuzz.evaluate import call
 from gradfuzz.events import CaseChecked, CaseRejected
+from gradfuzz.gradient_lines import recording_lines
 from gradfuzz.gradients_run import recording
 from gradfuzz.journal import Journal, Watched
 from gradfuzz.order import Told
@@ -35,7 +37,7 @@ class Setting:
     """Where a worker works: its files, its catalogues beside the installed ones, its memory.
 
     `files` are Python files with catalogues, as `use_files` has them; `memory` is what it may
-    allocate, in bytes.
+    allocate, in bytes.  `lines` says to tell which lines of gradient files run.
     """
 
     journal: Path
@@ -43,6 +45,7 @@ class Setting:
     sources: tuple[str, ...]
     files: str
     memory: int
+    lines: bool = False
 
 
 @dataclass(eq=False)
@@ -76,9 +79,11 @@ def work(link: Connection, setting: Setting) -> None:
     teller = Teller(link)
     # The fork server may be older than the wish for these.
     os.environ[FILES] = setting.files
-    with recording() as gradients:
+    with ExitStack() as recorded:
+        gradients = recorded.enter_context(recording())
+        lines = recorded.enter_context(recording_lines()) if setting.lines else None
         ops = all_ops(load_catalogues(setting.sources))
-        bench = Bench(ops, Watched(journal, call), journal.write, clock, gradients)
+        bench = Bench(ops, Watched(journal, call), journal.write, clock, gradients, lines)
         link.send([])  # ready
         while True:
             try:

@@ -222,6 +222,20 @@ class Integers:
 
 
 @dataclass(frozen=True)
+class Constant:
+    """A tensor of floats that is not differentiated: thirds, which are seldom exact.
+
+    Shrinks towards -2/3.
+    """
+
+    pattern: str
+    dtype: str = "float64"
+
+    def draw(self, scope: Scope) -> Array:
+        return np.asarray(scope.integers(self.pattern, -2, 4, self.dtype) / 3, self.dtype)
+
+
+@dataclass(frozen=True)
 class Mask:
     """A bool tensor.  Shrinks towards False."""
 

@@ -76,10 +76,15 @@ class Entries(tuple[Entry, ...]):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Entries to draw graphs from.  `excluded` gives the reason for ops that are left out."""
+    """Entries to draw graphs from.
+
+    `excluded` gives the reason for ops that are left out, `excluded_functions` for functions in
+    TensorFlow's gradient files that cannot run.
+    """
 
     entries: tuple[Entry, ...]
     excluded: Mapping[str, str] = field(default_factory=dict)
+    excluded_functions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ops(self) -> list[str]:

@@ -17,6 +17,7 @@ from gradfuzz.runtime import tf
 from gradfuzz.strategies.catalogue import CATALOGUE
 from gradfuzz.strategies.graphs import graphs
 from gradfuzz.strategies.recipes import RECIPES
+from gradfuzz.strategies.recipes.private import private
 from gradfuzz.subject import Subject
 from tests.build import one_call
 from tests.planted import planted_gradient
@@ -61,7 +62,8 @@ def test_a_recipe_needs_no_hypothesis(path):
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
     ours = {name for name in names if name.startswith("gradfuzz.")}
-    assert ours <= {"gradfuzz.registry", "gradfuzz.runtime", "gradfuzz.strategies.recipes"}
+    engine = {name for name in ours if not name.startswith("gradfuzz.strategies.recipes")}
+    assert engine <= {"gradfuzz.registry", "gradfuzz.runtime"}
     assert not any(name.startswith("hypothesis") for name in names)
 
 
@@ -177,3 +179,12 @@ def test_a_gradient_that_raises_where_a_function_is_traced_is_the_fault_of_the_g
             "recipe.StatelessWhile", np.full(7, 0.5), np.full(7, 0.25), **args, most=None
         )
         assert bucket(graph) == "recipe.StatelessWhile raises-ArithmeticError (always)"
+
+
+# Another TensorFlow.
+
+
+def test_what_another_tensorflow_has_not_is_refused_like_an_argument():
+    with pytest.raises(NotImplementedError, match=r"no\.such: not in this TensorFlow"):
+        private("tensorflow.no.such")
+    assert private("tensorflow").__name__ == "tensorflow"

@@ -43,6 +43,16 @@ def test_ops_are_asked_about_differences_first_and_come_to_the_others_at_differe
     assert all(len(asked) >= 4 for asked in passes[1:])
 
 
+def test_an_oracle_is_first_asked_once_about_an_op():
+    shares = Shares({"numeric": 1.0, "second": 1.0})
+    assert shares.is_first("Log", "numeric")
+    shares.charge("Log", "numeric", 0.0)
+    shares.spend("Log", "numeric", 0.1)
+    assert not shares.is_first("Log", "numeric")
+    assert shares.is_first("Log", "second")
+    assert shares.is_first("Exp", "numeric")
+
+
 def test_forward_mode_is_asked_about_beside_differences():
     assert Shares({"forward": 1.0}).next("Log") == ("forward", "numeric")
 

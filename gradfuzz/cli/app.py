@@ -353,26 +353,52 @@ def ops_command(
         bool,
         typer.Option("--lines", help="With --measure: of TensorFlow's gradient files, what ran."),
     ] = False,
+    ops: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OP,OP…", help="Measure only these ops.", show_default="all"),
+    ] = None,
+    oracles: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORACLE=N,…",
+            help="Share the time among these oracles, by weight.",
+            show_default="all",
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Start the random choices here.")
     ] = 0,
+    workers: Annotated[
+        str, typer.Option(metavar="N", help="Processes to measure in, or auto: one on each core.")
+    ] = "auto",
 ) -> None:
     """List the ops of the catalogue, those left out of it on purpose, and the counts.
 
-    With --measure, each op has its cases, those that were rejected (the op refused its
-    arguments), inconclusive, and findings, and whether its gradient function ran. Nothing is
-    saved.
+    With --measure, a campaign runs that takes all it finds for known and saves nothing. Each op
+    has its cases, those that were rejected (the op refused its arguments), inconclusive, and
+    findings, and whether its gradient function ran. With --missing, --lines lists the lines that
+    did not run, and those that are left out, with the reason.
 
     Exit codes: 0 listed, 2 wrong usage.
 
     Example: [bold]gradfuzz ops --measure 5m --lines --missing[/bold]
     """
-    if lines and measure is None:
-        raise UsageError("--lines: without --measure, should be with it")
+    for option, given in (("--lines", lines), ("--ops", ops), ("--oracles", oracles)):
+        if given and measure is None:
+            raise UsageError(f"{option}: without --measure, should be with it")
     seconds = None if measure is None else parse_budget(measure)
+    count = _parse_workers(workers)
+    if measure is not None:
+        start_server()
     with loading():
-        from gradfuzz.cli.ops import ops
-    raise typer.Exit(ops(as_json=json, missing=missing, measure=seconds, lines=lines, seed=seed))
+        from gradfuzz.cli.ops import Measurement
+        from gradfuzz.cli.ops import ops as show_ops
+    measurement = (
+        None
+        if seconds is None
+        else Measurement(seconds, ops or [], oracles or [], seed, count, lines)
+    )
+    raise typer.Exit(show_ops(as_json=json, missing=missing, measurement=measurement))
 
 
 @app.command("repro")

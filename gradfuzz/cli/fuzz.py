@@ -72,7 +72,7 @@ class Options:
 def fuzz(options: Options, output: Output) -> int:
     """Begin a campaign, print its summary, and return the exit code."""
     catalogues = load_catalogues()
-    ops = sorted(chosen_ops(_split(options.ops), catalogues))
+    ops = sorted(chosen_ops(split(options.ops), catalogues))
     _require_writable(options.corpus)
     seed = random.SystemRandom().getrandbits(32) if options.seed is None else options.seed
     settings = Settings(
@@ -277,7 +277,7 @@ class Ticker:
             self._next = time.monotonic() + STATUS_EVERY
 
 
-def _split(names: Sequence[str]) -> list[str]:
+def split(names: Sequence[str]) -> list[str]:
     """Return the ops of `--ops A,B --ops C`."""
     found = [name.strip() for text in names for name in text.split(",")]
     if "" in found:

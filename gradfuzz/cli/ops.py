@@ -1,29 +1,49 @@
 """`gradfuzz ops`: the catalogue, what is left out of it, what it lacks, and what of it ran."""
 
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gradfuzz.catalogue import Catalogue, all_ops, load_catalogues
+from gradfuzz.catalogue import Catalogue, all_ops, chosen_ops, load_catalogues
+from gradfuzz.cli.fuzz import cores, split
+from gradfuzz.cli.interrupt import stop_on_signals
 from gradfuzz.cli.tables import titled
 from gradfuzz.cli.tally import Tally
 from gradfuzz.cli.terminal import one_line, terminal, write_json
-from gradfuzz.gradient_lines import Lines, recording_lines
-from gradfuzz.measure import measure as measure_ops
+from gradfuzz.clock import StoppableClock
+from gradfuzz.crew import Workers
+from gradfuzz.gradient_lines import FileLines, Lines, lines_of
+from gradfuzz.measure import measure
 from gradfuzz.registry import is_available, registered_gradients, runs
+from gradfuzz.shares import parse_shares
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What is to be measured: for how long, which ops by which oracles, and lines or not.
+
+    `workers` is a number of processes, 0 for one on each core.
+    """
+
+    seconds: float
+    ops: Sequence[str] = ()
+    oracles: Sequence[str] = ()
+    seed: int = 0
+    workers: int = 0
+    lines: bool = False
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measuring run came to: its counts, the gradients that ran, and lines if asked for."""
+    """What a measuring run came to: its counts, and lines of gradient files if asked for."""
 
     tally: Tally
-    gradients: frozenset[str]
     lines: Lines | None
 
 
@@ -68,7 +88,9 @@ class Coverage:
 
     @property
     def not_run(self) -> list[str] | None:
-        return None if self.measured is None else sorted(self.covered - self.measured.gradients)
+        return (
+            None if self.measured is None else sorted(self.covered - self.measured.tally.gradients)
+        )
 
     @property
     def counts(self) -> dict[str, int]:
@@ -82,24 +104,14 @@ class Coverage:
             "missing": len(self.missing),
         }
         if self.measured is not None:
-            found["ran"] = len(self.measured.gradients & self.registered)
+            found["ran"] = len(self.measured.tally.gradients & self.registered)
         return found
 
 
-def ops(
-    *,
-    as_json: bool,
-    missing: bool,
-    measure: float | None = None,
-    lines: bool = False,
-    seed: int = 0,
-) -> int:
-    """Print the catalogue, and return the exit code.
-
-    `measure` is for how many seconds to draw and check, None for not at all.
-    """
+def ops(*, as_json: bool, missing: bool, measurement: Measurement | None = None) -> int:
+    """Print the catalogue, with what was measured of it, and return the exit code."""
     catalogues = load_catalogues()
-    measured = None if measure is None else _measure(catalogues, measure, seed, lines=lines)
+    measured = None if measurement is None else _measure(catalogues, measurement)
     found = _coverage(catalogues, measured)
     if as_json:
         write_json(_as_json(found))
@@ -108,17 +120,28 @@ def ops(
     return 0
 
 
-def _measure(
-    catalogues: Sequence[Catalogue], seconds: float, seed: int, *, lines: bool
-) -> Measured:
-    known = {op: catalogue for op, catalogue in all_ops(catalogues).items() if is_available(op)}
-    tally = Tally(frozenset())
+def _measure(catalogues: Sequence[Catalogue], wanted: Measurement) -> Measured:
+    known = chosen_ops(split(wanted.ops), catalogues)
+    weights, clock, tally = parse_shares(wanted.oracles), StoppableClock(), Tally(frozenset())
     with (
+        tempfile.TemporaryDirectory(prefix="gradfuzz-") as folder,
         terminal(stderr=True).status("measuring"),
-        recording_lines() if lines else nullcontext() as found,
+        stop_on_signals(clock),
     ):
-        gradients = measure_ops(known, seconds, seed, tally.count)
-    return Measured(tally, frozenset(gradients), found)
+        crew = Workers.of(wanted.workers or cores(), Path(folder), lines=wanted.lines)
+        measure(known, wanted.seconds, wanted.seed, tally.count, crew,
+                weights=weights, clock=clock)  # fmt: skip
+    return Measured(tally, _lines_of(catalogues, tally) if wanted.lines else None)
+
+
+def _lines_of(catalogues: Sequence[Catalogue], tally: Tally) -> Lines:
+    functions = {name: why for c in reversed(catalogues)
+                 for name, why in getattr(c, "excluded_functions", {}).items()}  # fmt: skip
+    return lines_of(tally.lines, _excluded_by(catalogues), functions)
+
+
+def _excluded_by(catalogues: Sequence[Catalogue]) -> dict[str, str]:
+    return {op: why for c in reversed(catalogues) for op, why in c.excluded.items()}
 
 
 def _coverage(catalogues: Sequence[Catalogue], measured: Measured | None) -> Coverage:
@@ -126,7 +149,7 @@ def _coverage(catalogues: Sequence[Catalogue], measured: Measured | None) -> Cov
     entries = Counter(entry.op for c in catalogues for entry in getattr(c, "entries", ()))
     names = sorted(all_ops(catalogues))
     rows = [_row(op, entries[op] or None, measured) for op in names]
-    excluded = {op: why for c in reversed(catalogues) for op, why in c.excluded.items()}
+    excluded = _excluded_by(catalogues)
     covered = frozenset[str]().union(*map(runs, names))
     return Coverage(rows, dict(sorted(excluded.items())), covered, registered, measured)
 
@@ -140,7 +163,7 @@ def _row(op: str, entries: int | None, measured: Measured | None) -> OpRow:
     findings = counts.cases and sum(
         count for bucket, count in measured.tally.hits.items() if bucket.op == op
     )
-    ran = gradients <= measured.gradients if gradients else None
+    ran = gradients <= measured.tally.gradients if gradients else None
     return OpRow(op, entries, is_available(op), gradient, counts.cases, counts.rejected,
                  counts.inconclusive, findings, ran)  # fmt: skip
 
@@ -156,8 +179,23 @@ def _as_json(found: Coverage) -> dict[str, object]:
         raw["not_run"] = found.not_run
     if found.measured is not None and found.measured.lines is not None:
         lines = found.measured.lines
-        raw["lines"] = {"ran": lines.ran, "count": lines.count, "files": lines.files}
+        raw["lines"] = {
+            "ran": lines.ran,
+            "count": lines.count,
+            "left_out": lines.left_out,
+            "files": {file.name: _file_as_json(file) for file in lines.files},
+        }
     return raw
+
+
+def _file_as_json(file: FileLines) -> dict[str, object]:
+    return {
+        "ran": len(file.ran),
+        "count": file.count,
+        "missing": file.missing_by_function,
+        "left_out": {reason: sorted(line for line, why in file.left_out.items() if why == reason)
+                     for reason in dict.fromkeys(file.left_out.values())},
+    }  # fmt: skip
 
 
 def _show(console: Console, found: Coverage, *, missing: bool) -> None:
@@ -172,6 +210,8 @@ def _show(console: Console, found: Coverage, *, missing: bool) -> None:
         _show_names(console, "Not yet covered", found.missing)
         if found.not_run is not None:
             _show_names(console, "Covered, and did not run", found.not_run)
+        if found.measured is not None and found.measured.lines is not None:
+            _show_missing_lines(console, found.measured.lines)
     counts = found.counts
     console.print(
         f"{counts['in_catalogue']} ops in the catalogue. Of {counts['registered']} registered "
@@ -195,9 +235,17 @@ def _show_measured(console: Console, measured: Measured, counts: dict[str, int])
     )
     lines = measured.lines
     if lines is not None:
-        share = lines.ran / max(1, lines.count)
-        console.print(f"Lines of TensorFlow's gradient files run: {share:.1%} ({lines.ran} of "
-                      f"{lines.count}).")  # fmt: skip
+        console.print(
+            f"Lines of TensorFlow's gradient files run: {_share(lines.ran, lines.count)}; "
+            f"of those not left out, {_share(lines.ran, lines.count - lines.left_out)}."
+        )
+    if measured.tally.deaths:
+        died = ", ".join(f"{kind} {count}" for kind, count in measured.tally.deaths.items())
+        console.print(one_line(f"Workers that did not survive a case: {died}."))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / max(1, whole):.1%} ({part} of {whole})"
 
 
 def _catalogue(found: Coverage) -> Table:
@@ -242,8 +290,31 @@ def _excluded(found: Coverage) -> Table:
 def _lines(lines: Lines) -> Table:
     table = titled("Lines of gradient files")
     table.add_column("file")
-    for name in ("ran", "of", "share"):
+    for name in ("ran", "of", "share", "left out"):
         table.add_column(name, justify="right")
-    for name, (ran, count) in lines.files.items():
-        table.add_row(name, str(ran), str(count), f"{ran / count:.0%}")
+    for file in lines.files:
+        ran, left_out = len(file.ran), len(file.left_out)
+        share = f"{ran / file.count:.0%}"
+        table.add_row(file.name, str(ran), str(file.count), share, str(left_out or ""))
     return table
+
+
+def _show_missing_lines(console: Console, lines: Lines) -> None:
+    for title, rows in (("Lines that did not run", _missing(lines)),
+                        ("Lines left out", _left_out(lines))):  # fmt: skip
+        console.print(title, style="bold")
+        for row in rows:
+            console.print(one_line(row), soft_wrap=True)
+        console.print()
+
+
+def _missing(lines: Lines) -> Iterator[str]:
+    for file in lines.files:
+        for function, ranges in file.missing_by_function.items():
+            yield f"{file.name} {function}: {', '.join(ranges)}"
+
+
+def _left_out(lines: Lines) -> Iterator[str]:
+    reasons = Counter((why, file.name) for file in lines.files for why in file.left_out.values())
+    for (why, name), count in sorted(reasons.items()):
+        yield f"{name}: {count}, {why}"

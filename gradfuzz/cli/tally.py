@@ -13,6 +13,7 @@ from gradfuzz.events import (
     FindingFlaky,
     FindingSaved,
     FindingWithdrawn,
+    LinesRan,
     RoundEnded,
     RoundFailed,
     RoundStarted,
@@ -56,8 +57,9 @@ class Tally:
 
     `new` has the findings that stand, `hits` the cases in each bucket, `dropped` how often one
     in it did not repeat, `deaths` how often a worker ended in which way, `gradients` the
-    gradient functions that ran, and `broken` what gradfuzz itself failed on, by op.  `oracles` has
-    the oracle that was last asked about an op, `by_oracle` the cases of each, `seconds` its time.
+    gradient functions that ran, `lines` those of gradient files that did, and `broken` what
+    gradfuzz itself failed on, by op.  `oracles` has the oracle that was last asked about an op,
+    `by_oracle` the cases of each, `seconds` its time.
     """
 
     known: Container[Bucket]
@@ -69,6 +71,7 @@ class Tally:
     broken: dict[str, str] = field(default_factory=dict)
     deaths: Counter[str] = field(default_factory=Counter)
     gradients: set[str] = field(default_factory=set)
+    lines: set[tuple[str, int]] = field(default_factory=set)
     oracles: dict[str, str] = field(default_factory=dict)
     by_oracle: Counter[str] = field(default_factory=Counter)
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -98,6 +101,8 @@ class Tally:
             case RoundEnded():
                 self.seconds[event.oracle] += event.seconds
                 self.gradients |= event.gradients
+            case LinesRan():
+                self.lines |= event.lines
             case WorkerDied():
                 self._count_death(event)
             case StorageFailed():

@@ -21,7 +21,7 @@ from gradfuzz.strategies.catalogue import (
     sparse,
     special,
 )
-from gradfuzz.strategies.catalogue.excluded import EXCLUDED
+from gradfuzz.strategies.catalogue.excluded import EXCLUDED, EXCLUDED_FUNCTIONS
 from gradfuzz.strategies.graphs import Catalogue
 
 CATALOGUE = Catalogue(
@@ -47,4 +47,5 @@ CATALOGUE = Catalogue(
         *declared.OPS,
     ),
     EXCLUDED,
+    EXCLUDED_FUNCTIONS,
 )

@@ -115,7 +115,7 @@ OPS: tuple[Entry, ...] = (
     op("Pow", x=Complex("*#s", OFF_NEGATIVE), y=Complex("*#s")),
     op("Xlogy", x=Complex("*#s"), y=Complex("*#s", OFF_NEGATIVE)),
     op("Xlog1py", x=Complex("*#s"), y=Complex("*#s", OFF_NEGATIVE)),
-    # Transforms.
+    # Transforms.  (FFTND and its kin have neither a kernel for CPUs nor a gradient.)
     *(op(name, input=Filled("n", Complex("*b n"))) for name in ("FFT", "IFFT")),
     *(op(name, input=Filled("m n", Complex("*b m n"))) for name in ("FFT2D", "IFFT2D")),
     *(op(name, input=Filled("l m n", Complex("*b l m n"))) for name in ("FFT3D", "IFFT3D")),
@@ -168,6 +168,10 @@ OPS: tuple[Entry, ...] = (
     op("Qr", input=Complex("*b m n", FULL, strict=True)),
     op("Eig", input=Complex("*b n n", APART), compute_v=FLAG, Tout=COMPLEX, outputs=(0,)),
     op("Eig", input=Real("*b n n", SEPARATED), compute_v=FLAG, Tout=COMPLEX, outputs=(0,)),
+    op("recipe.SelfAdjointEigV2", input=Complex("*b n n", HERMITIAN, strict=True)),
+    op("recipe.Svd", input=Complex("*b m n", APART, strict=True)),
+    op("recipe.Eig", input=Complex("*b n n", APART, strict=True), Tout=COMPLEX),
+    op("recipe.Eig", input=Real("*b n n", SEPARATED, strict=True), Tout=COMPLEX),
     op("MatrixSquareRoot", input=Complex("*b n n", DOMINANT)),
     op("MatrixLogarithm", input=Complex("*b n n", DOMINANT, strict=True)),
     op("tf.linalg.expm", input=Complex("*b n n")),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradfuzz.strategies.arguments import Integers, OneOf, Real, Reals, const
+from gradfuzz.strategies.arguments import Constant, Integers, OneOf, Real, Reals, const
 from gradfuzz.strategies.domains import (
     ABOVE_MINUS_ONE,
     ABOVE_ONE,
@@ -86,6 +86,18 @@ OPS: tuple[Entry, ...] = (
     op("FloorDiv", x=Real("*#s", OFF_GRID), y=Real("*#s", WHOLE)),
     op("TruncateDiv", x=Real("*#s", OFF_GRID), y=Real("*#s", WHOLE)),
     op("FloorMod", x=Real("*#s", OFF_GRID), y=Real("*#s", WHOLE)),
+    # With one of them constant, a scalar or not.
+    *(
+        entry
+        for name in ("Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference")
+        for entry in (
+            op(name, x=Real("*s"), y=Constant("")),
+            op(name, x=Real("*#s"), y=Constant("*#s")),
+            op(name, x=Constant("*#s"), y=Real("*#s")),
+        )
+    ),
+    op("Pow", x=Real("*s", POSITIVE), y=Constant("")),
+    op("Pow", x=OneOf((np.array(2.0), np.array(0.5))), y=Real("*s")),
     # Several arguments.
     op("AddN", inputs=Reals("*s")),
     op(

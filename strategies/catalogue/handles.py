@@ -3,19 +3,48 @@
 All but those that read a variable are recipes (`strategies/recipes`), from tensors to tensors.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from gradfuzz.strategies.arguments import FLAG, TRUE, Drawn, Integers, OneOf, Real, Variable, const
+from gradfuzz.graph import Array
+from gradfuzz.strategies.arguments import (
+    FLAG,
+    TRUE,
+    Drawn,
+    FromSizes,
+    Integers,
+    OneOf,
+    Real,
+    Reals,
+    Variable,
+    const,
+)
 from gradfuzz.strategies.domains import DISTINCT, POSITIVE
 from gradfuzz.strategies.entry import Entry, op
 from gradfuzz.strategies.in_complex import in_complex
-from gradfuzz.strategies.index_arguments import Lengths, Points, Positions, RowSplits
+from gradfuzz.strategies.index_arguments import (
+    Lengths,
+    Points,
+    Positions,
+    RowSplits,
+    StitchData,
+    StitchIndices,
+)
+from gradfuzz.strategies.shapes import Dims
 from gradfuzz.strategies.size_arguments import EitherInt, NewShape
 from gradfuzz.strategies.sparse_arguments import SparseIndices, sparse
-from gradfuzz.strategies.window_arguments import Filled, Padding, Sides, Slid, Steps, Windowed
+from gradfuzz.strategies.window_arguments import (
+    Filled,
+    Padding,
+    Sides,
+    Slid,
+    Steps,
+    Windowed,
+    listed,
+)
 
 DOUBLE = const("float64")
 PLACE = Positions("", below="n")
@@ -42,20 +71,47 @@ def _filled(pattern: str) -> dict[str, Any]:
     return described | {"a_indices": Filled(pattern, described["a_indices"])}
 
 
+def _rows(count: Callable[[Dims], int]) -> Drawn:
+    """Describe places among so many rows, some of them twice: none where there are no rows."""
+
+    def places(dims: Dims) -> st.SearchStrategy[Array]:
+        each = st.integers(0, max(0, count(dims) - 1))
+        most = 3 if count(dims) else 0
+        return st.lists(each, max_size=most).map(lambda rows: np.array(rows, np.int32))
+
+    return Drawn(places)
+
+
 A_M_K, A_K_M = _filled("m k"), _filled("k m")
+TURNED_A: tuple[dict[str, Any], ...] = (
+    A_M_K,
+    A_K_M | {"transpose_a": TRUE},
+    A_K_M | {"adjoint_a": TRUE},
+)
+TURNED_B: tuple[tuple[bool, dict[str, Any]], ...] = (
+    (False, {}),
+    (True, {"transpose_b": TRUE}),
+    (True, {"adjoint_b": TRUE}),
+)
 PRODUCTS = (
-    op("recipe.SparseMatrixMatMul", **A_M_K, b=Real("k n"), transpose_output=FLAG),
-    op("recipe.SparseMatrixMatMul", **A_K_M, b=Real("k n"), transpose_a=TRUE),
-    op("recipe.SparseMatrixMatMul", **A_K_M, b=Real("n k"), adjoint_a=TRUE, adjoint_b=TRUE),
-    op("recipe.SparseMatrixMatMul", **A_M_K, b=Real("n k"), transpose_b=TRUE),
+    op("recipe.SparseMatrixMatMul", **_filled("b m k"), b=Real("b k n")),
     *(
-        each
-        for name in ("recipe.SparseMatrixSparseMatMul", "recipe.traced.SparseMatrixSparseMatMul")
-        for each in (
-            op(name, **A_M_K, **B_K_N),
-            op(name, **A_K_M, **B_K_N, transpose_a=TRUE),
-            op(name, **A_M_K, **B_N_K, adjoint_b=TRUE),
+        op(
+            "recipe.SparseMatrixMatMul",
+            **a,
+            b=Real("n k" if turned else "k n"),
+            **b,
+            transpose_output=FLAG,
+            conjugate_output=FLAG,
         )
+        for a in TURNED_A
+        for turned, b in TURNED_B
+    ),
+    *(
+        op(name, **a, **(B_N_K if turned else B_K_N), **b)
+        for name in ("recipe.SparseMatrixSparseMatMul", "recipe.traced.SparseMatrixSparseMatMul")
+        for a in TURNED_A
+        for turned, b in TURNED_B
     ),
 )
 MATRICES = (
@@ -109,6 +165,48 @@ OPS: tuple[Entry, ...] = (
     # Slices of a tensor.
     op("recipe.global_norm", **SLICES),
     op("recipe.clip_by_global_norm", **SLICES, clip_norm=Real("", POSITIVE, strict=True)),
+    # Ops whose output is gathered from, so that their gradient functions are handed slices.
+    *(
+        op(
+            f"recipe.gathered.{name}",
+            values=listed(("m *r", "n *r")),
+            axis=const(np.array(0, np.int32)),
+            indices=_rows(lambda dims: dims.size("m") + dims.size("n")),
+        )
+        for name in ("Concat", "ConcatV2")
+    ),
+    op(
+        "recipe.gathered.ConcatV2",
+        values=listed(("n *r a", "n *r b")),
+        axis=OneOf((np.array(-1, np.int32), np.array(-1, np.int64))),
+        indices=_rows(lambda dims: dims.size("n")),
+    ),
+    op(
+        "recipe.gathered.Tile",
+        input=Real("n *r"),
+        multiples=FromSizes(lambda dims: np.full(len(dims.shape("n *r")), 2, np.int32)),
+        indices=_rows(lambda dims: 2 * dims.size("n")),
+    ),
+    op(
+        "recipe.gathered.DynamicStitch",
+        places=StitchIndices(),
+        data=StitchData("*r"),
+        indices=const(np.zeros(2, np.int32)),
+    ),
+    op(
+        "recipe.gathered.Reshape",
+        tensor=Real("m n *r"),
+        shape=FromSizes(
+            lambda dims: np.array([dims.size("m") * dims.size("n"), *dims.runs["r"]], np.int32)
+        ),
+        indices=_rows(lambda dims: dims.size("m") * dims.size("n")),
+    ),
+    op(
+        "recipe.gathered.StatelessWhile",
+        times=Integers("", 0, 3),
+        x=Real("n *r"),
+        indices=_rows(lambda dims: dims.size("n")),
+    ),
     # Tensor lists.
     op("recipe.TensorListStack", tensor=Real("n *r")),
     op("recipe.TensorListGather", tensor=Real("n *r"), indices=PLACES),
@@ -164,12 +262,56 @@ OPS: tuple[Entry, ...] = (
     op("recipe.Case", index=Integers("", 0, 3), **BRANCH, branches=BODIES),
     op("recipe.StatelessWhile", **LOOP, most=MOST),
     op("recipe.While", **LOOP, most=MOST),
+    # Calls of functions, whose gradients are functions as well.
+    op("recipe.PartitionedCall", **BRANCH, body=BODY),
+    op("recipe.StatefulPartitionedCall", **BRANCH, body=BODY),
+    op("recipe.SymbolicGradient", **BRANCH, body=BODY),
     # Tensor arrays and control flow of TensorFlow 1.
     op("recipe.TensorArrayGatherV3", tensor=Filled("n", Real("n *r")), indices=PLACES),
     op("recipe.TensorArrayWriteV3", tensor=Filled("n", Real("n *r"))),
     op("recipe.TensorArraySplitV3", tensor=Real("n *r"), lengths=Lengths("n")),
     op("recipe.Enter", times=Integers("", 0, 3), **BRANCH),
     op("recipe.Switch", pred=PREDICATE, **BRANCH),
+    op("recipe.nested.Enter", times=Integers("", 0, 3), **BRANCH),
+    op("recipe.bare.Switch", pred=PREDICATE, x=Real("*s")),
+    *(
+        op(
+            name,
+            times=Integers("", 0, 3),
+            x=Real("n *r"),
+            indices=_rows(lambda dims: dims.size("n")),
+        )
+        for name in ("recipe.gathered.Enter", "recipe.gathered.Exit")
+    ),
+    # References of TensorFlow 1.
+    op("recipe.RefIdentity", x=Real("*s")),
+    op("recipe.RefSwitch", pred=PREDICATE, x=Real("*s")),
+    op("recipe.RefEnter", times=Integers("", 0, 3), x=Real("*s")),
+    op("recipe.DebugGradientIdentity", x=Real("*s")),
+    op("recipe.DebugGradientRefIdentity", x=Real("*s")),
+    # Ops of graphs of early versions.
+    op(
+        "recipe.BatchNormWithGlobalNormalization",  # whose kernel ends the process without channels
+        t=Filled("c", Real("n h w c", dtype="float32")),
+        m=Real("c", dtype="float32"),
+        v=Real("c", POSITIVE, "float32"),
+        beta=Real("c", dtype="float32"),
+        gamma=Real("c", dtype="float32"),
+        variance_epsilon=OneOf((0.001, 0.5)),
+        scale_after_normalization=FLAG,
+    ),
+    op("recipe.QuantizeAndDequantize", input=Real("*s"), num_bits=OneOf((8, 4))),
+    # Ops that a pass replaces, or XLA alone knows.
+    op("recipe.AccumulateNV2", inputs=Reals("*s")),
+    op("recipe.XlaSharding", input=Real("*s")),
+    op("recipe.XlaSpmdFullToShardShape", input=Real("*s")),
+    op("recipe.XlaSpmdShardToFullShape", input=Real("*s")),
+    op(
+        "recipe.XlaEinsum",
+        equation=OneOf(("ab,bc->ac", "ab,bc->ca")),
+        a=Real("a b", dtype="float32"),
+        b=Real("b c", dtype="float32"),
+    ),
     # Gradients of pools.
     op("recipe.MaxPoolGrad", **POOL, grad=Slid(Real("n oh ow c"), "h w")),
     op("recipe.MaxPoolGradV2", **POOL, grad=Slid(Real("n oh ow c"), "h w")),

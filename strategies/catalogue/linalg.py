@@ -1,6 +1,6 @@
 """Matrix ops, batched over leading axes where the op allows it."""
 
-from gradfuzz.strategies.arguments import FALSE, FLAG, TRUE, OneOf, Real, const
+from gradfuzz.strategies.arguments import FALSE, FLAG, TRUE, Constant, OneOf, Real, const
 from gradfuzz.strategies.domains import (
     FULL_RANK,
     INVERTIBLE,
@@ -14,7 +14,8 @@ from gradfuzz.strategies.domains import (
     UPPER_BANDS,
 )
 from gradfuzz.strategies.entry import Entry, op
-from gradfuzz.strategies.window_arguments import Sides, UpTo, listed
+from gradfuzz.strategies.equation_arguments import Equation, Operands
+from gradfuzz.strategies.window_arguments import Sides, UpTo
 
 EQUATIONS = (
     "ij,jk->ik",  # product
@@ -42,19 +43,18 @@ EQUATIONS = (
 )
 
 
-def _einsum(equation: str) -> Entry:
-    """Write the entry of one equation: its labels are the axes, its ellipsis is a run."""
-    inputs = equation.split("->")[0].replace("...", ".").split(",")
-    patterns = [" ".join("*#e" if label == "." else label for label in term) for term in inputs]
-    return op("Einsum", inputs=listed(patterns), equation=const(equation))
-
-
 OPS: tuple[Entry, ...] = (
-    # Products.
+    # Products, of constants too: the gradient functions take other ways where one side has none.
     op("MatMul", a=Real("m k"), b=Real("k n")),
     op("MatMul", a=Real("k m"), b=Real("k n"), transpose_a=TRUE),
     op("MatMul", a=Real("m k"), b=Real("n k"), transpose_b=TRUE),
     op("MatMul", a=Real("k m"), b=Real("n k"), transpose_a=TRUE, transpose_b=TRUE),
+    *(
+        op("MatMul", a=left(a), b=right(b), transpose_a=turned_a, transpose_b=turned_b)
+        for left, right in ((Real, Constant), (Constant, Real))
+        for a, turned_a in (("m k", FALSE), ("k m", TRUE))
+        for b, turned_b in (("k n", FALSE), ("n k", TRUE))
+    ),
     op("BatchMatMul", x=Real("*b m k"), y=Real("*b k n")),
     op("BatchMatMul", x=Real("*b k m"), y=Real("*b k n"), adj_x=TRUE),
     op("BatchMatMul", x=Real("*b m k"), y=Real("*b n k"), adj_y=TRUE),
@@ -72,21 +72,18 @@ OPS: tuple[Entry, ...] = (
         adj_x=TRUE,
         adj_y=TRUE,
     ),
-    op(
-        "SparseMatMul",
-        a=Real("m k", dtype="float32"),
-        b=Real("k n", dtype="float32"),
-        a_is_sparse=FLAG,
-        b_is_sparse=FLAG,
-    ),
-    op(
-        "SparseMatMul",
-        a=Real("k m", dtype="float32"),
-        b=Real("n k", dtype="float32"),
-        transpose_a=TRUE,
-        transpose_b=TRUE,
-        a_is_sparse=FLAG,
-        b_is_sparse=FLAG,
+    *(
+        op(
+            "SparseMatMul",
+            a=Real(a, dtype="float32"),
+            b=Real(b, dtype="float32"),
+            transpose_a=turned_a,
+            transpose_b=turned_b,
+            a_is_sparse=FLAG,
+            b_is_sparse=FLAG,
+        )
+        for a, turned_a in (("m k", FALSE), ("k m", TRUE))
+        for b, turned_b in (("k n", FALSE), ("n k", TRUE))
     ),
     op("Cross", a=Real("*s 3"), b=Real("*s 3")),
     op(
@@ -96,7 +93,8 @@ OPS: tuple[Entry, ...] = (
         subdiag=Real("*b 1 n"),
         rhs=Real("*b n k"),
     ),
-    *(_einsum(equation) for equation in EQUATIONS),
+    op("Einsum", equation=OneOf(EQUATIONS), inputs=Operands()),
+    op("Einsum", equation=Equation(), inputs=Operands()),
     # Inverses and solvers.
     op("MatrixInverse", input=Real("*b n n", INVERTIBLE, strict=True), adjoint=FLAG),
     op(
@@ -145,8 +143,8 @@ OPS: tuple[Entry, ...] = (
     op("LogMatrixDeterminant", input=Real("*b n n", INVERTIBLE)),
     op("tf.linalg.logdet", matrix=Real("*b n n", SPD)),
     op("tf.linalg.trace", x=Real("*b m n")),
-    # Decompositions, differentiated only in what is unique: spectra, and factors whose signs
-    # the algorithm fixes.
+    # Decompositions, differentiated only in what is unique: spectra, factors whose signs the
+    # algorithm fixes, and products of vectors (strategies/recipes/decompositions.py).
     op("Cholesky", input=Real("*b n n", SPD)),
     op("SelfAdjointEigV2", input=Real("*b n n", SYMMETRIC), compute_v=FLAG, outputs=(0,)),
     op(
@@ -155,6 +153,12 @@ OPS: tuple[Entry, ...] = (
         compute_uv=FLAG,
         full_matrices=FLAG,
         outputs=(0,),
+    ),
+    op("recipe.SelfAdjointEigV2", input=Real("*b n n", SYMMETRIC, strict=True)),
+    op("recipe.Svd", input=Real("*b m n", SEPARATED, strict=True)),
+    *(
+        op("recipe.full.Svd", input=Real(pattern, SEPARATED, strict=True))
+        for pattern in ("*b n n", "*b 2 3", "*b 3 2")
     ),
     op("Qr", input=Real("*b m n", FULL_RANK, strict=True)),
     op("Qr", input=Real("*b n n", FULL_RANK, strict=True), full_matrices=TRUE),

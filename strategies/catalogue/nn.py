@@ -1,5 +1,7 @@
 """Neural-network ops: convolutions, pools, normalisations and losses."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -65,6 +67,12 @@ OUTPUT_3D = Slid(Real("n od oh ow o"), "d h w")
 SINGLE = "float32"
 NO_STATISTICS = const(np.zeros(0, np.float32))
 EPSILON = OneOf((0.001, 0.5))
+OF_THE_BATCH: dict[str, Any] = {"mean": NO_STATISTICS, "variance": NO_STATISTICS}
+GIVEN: dict[str, Any] = {
+    "mean": Real("c", dtype=SINGLE),
+    "variance": Real("c", POSITIVE, SINGLE),
+    "is_training": FALSE,
+}
 
 
 def _ratios(dims: Dims) -> st.SearchStrategy[list[float]]:
@@ -356,6 +364,32 @@ OPS: tuple[Entry, ...] = (
             outputs=(0, 1, 2),
         )
         for name in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+    ),
+    *(
+        op(
+            name,  # with channels in front
+            x=Real("n c h w", dtype=SINGLE),
+            scale=Real("c", dtype=SINGLE),
+            offset=Real("c", dtype=SINGLE),
+            **statistics,
+            data_format=const("NCHW"),
+            outputs=(0,),
+        )
+        for name in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+        for statistics in (OF_THE_BATCH, GIVEN)
+    ),
+    *(
+        op(
+            "FusedBatchNormV3",  # of volumes
+            x=Sides(0, 3, Real(pattern, dtype=SINGLE)),
+            scale=Real("c", dtype=SINGLE),
+            offset=Real("c", dtype=SINGLE),
+            **statistics,
+            data_format=const(data_format),
+            outputs=(0,),
+        )
+        for pattern, data_format in (("n c d h w", "NCDHW"), ("n d h w c", "NDHWC"))
+        for statistics in (OF_THE_BATCH, GIVEN)
     ),
     *(
         op(

@@ -8,9 +8,13 @@ from collections.abc import Mapping
 from gradfuzz.registry import Recipe
 from gradfuzz.strategies.recipes import (
     control_flow,
+    decompositions,
+    former,
     legacy,
     pools,
     quantisation,
+    references,
+    replaced,
     samplers,
     slices,
     sparse_matrices,
@@ -25,9 +29,13 @@ RECIPES: Mapping[str, Recipe] = {
     **sparse_matrices.RECIPES,
     **variants.RECIPES,
     **control_flow.RECIPES,
+    **decompositions.RECIPES,
+    **former.RECIPES,
     **legacy.RECIPES,
     **pools.RECIPES,
     **quantisation.RECIPES,
+    **references.RECIPES,
+    **replaced.RECIPES,
     **samplers.RECIPES,
     **slices.RECIPES,
 }

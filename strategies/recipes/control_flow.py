@@ -28,7 +28,7 @@ STEPS: dict[str, Body] = {
 MOST_FUNCTIONS = 256
 
 
-def _body(steps: Sequence[str], *, stateful: bool = False) -> Body:
+def body_of(steps: Sequence[str], *, stateful: bool = False) -> Body:
     """Return the function of some steps; a stateful one makes TensorFlow take the stateful op."""
 
     def body(x: Tensor, y: Tensor) -> Tensor:
@@ -43,7 +43,7 @@ def _body(steps: Sequence[str], *, stateful: bool = False) -> Body:
 
 @lru_cache(MOST_FUNCTIONS)
 def _cond(then: tuple[str, ...], other: tuple[str, ...], *, stateful: bool) -> Any:
-    bodies = _body(then, stateful=stateful), _body(other, stateful=stateful)
+    bodies = body_of(then, stateful=stateful), body_of(other, stateful=stateful)
 
     def function(pred: Tensor, x: Tensor, y: Tensor) -> Tensor:
         return tf.cond(pred, lambda: bodies[0](x, y), lambda: bodies[1](x, y))
@@ -53,7 +53,7 @@ def _cond(then: tuple[str, ...], other: tuple[str, ...], *, stateful: bool) -> A
 
 @lru_cache(MOST_FUNCTIONS)
 def _case(branches: tuple[tuple[str, ...], ...], *, stateful: bool) -> Any:
-    bodies = [_body(steps, stateful=stateful) for steps in branches]
+    bodies = [body_of(steps, stateful=stateful) for steps in branches]
 
     def function(index: Tensor, x: Tensor, y: Tensor) -> Tensor:
         return tf.switch_case(index, [lambda body=body: body(x, y) for body in bodies])
@@ -63,7 +63,7 @@ def _case(branches: tuple[tuple[str, ...], ...], *, stateful: bool) -> Any:
 
 @lru_cache(MOST_FUNCTIONS)
 def _loop(steps: tuple[str, ...], most: int | None, *, stateful: bool) -> Any:
-    body = _body(steps, stateful=stateful)
+    body = body_of(steps, stateful=stateful)
 
     def function(times: Tensor, x: Tensor, y: Tensor) -> Tensor:
         _, found = tf.while_loop(
@@ -75,6 +75,11 @@ def _loop(steps: tuple[str, ...], most: int | None, *, stateful: bool) -> Any:
         return found
 
     return tf.function(function, autograph=False)
+
+
+@lru_cache(MOST_FUNCTIONS)
+def _call(steps: tuple[str, ...], *, stateful: bool) -> Any:
+    return tf.function(body_of(steps, stateful=stateful), autograph=False)
 
 
 def cond(pred: Tensor, x: Tensor, y: Tensor, then: list[str], other: list[str]) -> Tensor:
@@ -107,6 +112,16 @@ def stateful_loop(times: Tensor, x: Tensor, y: Tensor, body: list[str], most: in
     return _loop(tuple(body), most, stateful=True)(times, x, y)
 
 
+def called(x: Tensor, y: Tensor, body: list[str]) -> Tensor:
+    """Call a traced function."""
+    return _call(tuple(body), stateful=False)(x, y)
+
+
+def stateful_called(x: Tensor, y: Tensor, body: list[str]) -> Tensor:
+    """Call a traced function that has a side effect."""
+    return _call(tuple(body), stateful=True)(x, y)
+
+
 RECIPES = {
     "recipe.StatelessIf": Recipe(cond, "StatelessIf"),
     "recipe.If": Recipe(stateful_cond, "If"),
@@ -114,4 +129,7 @@ RECIPES = {
     "recipe.Case": Recipe(stateful_case, "Case"),
     "recipe.StatelessWhile": Recipe(loop, "StatelessWhile"),
     "recipe.While": Recipe(stateful_loop, "While"),
+    # Their gradients are functions that are traced with them, and are in no registry.
+    "recipe.PartitionedCall": Recipe(called),
+    "recipe.StatefulPartitionedCall": Recipe(stateful_called),
 }

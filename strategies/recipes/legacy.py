@@ -14,6 +14,8 @@ from tensorflow.python.ops import control_flow_util
 
 from gradfuzz.registry import Recipe
 from gradfuzz.runtime import tf
+from gradfuzz.strategies.recipes.control_flow import body_of
+from gradfuzz.strategies.recipes.private import private
 
 raw: Any = tf.raw_ops
 v1: Any = tf.compat.v1
@@ -26,12 +28,18 @@ MOST_SESSIONS = 64
 
 
 class Session:
-    """A graph of TensorFlow 1 with the gradients of its outputs, ready to run."""
+    """A graph of TensorFlow 1 with the gradients of its outputs, ready to run.
 
-    def __init__(self, build: Build, inputs: Sequence[tuple[str, tuple[int, ...]]]) -> None:
+    Numbers come in as references where they are to be `held`.
+    """
+
+    def __init__(
+        self, build: Build, inputs: Sequence[tuple[str, tuple[int, ...]]], *, held: bool
+    ) -> None:
         with tf.Graph().as_default() as graph, _switches():
             self._inputs = [v1.placeholder(dtype, shape) for dtype, shape in inputs]
-            outputs = build(*self._inputs)
+            self._sources = [_reference(x) if held else x for x in self._inputs]
+            outputs = build(*self._sources)
             self._outputs = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
             self._seeds = [v1.placeholder(y.dtype, y.shape) for y in self._outputs]
             self._gradients = self._build_gradients()
@@ -39,7 +47,8 @@ class Session:
 
     def _build_gradients(self) -> list[Tensor | None] | Exception:
         try:
-            return list(v1.gradients(self._outputs, self._inputs, self._seeds))
+            found = v1.gradients(self._outputs, self._sources, self._seeds)
+            return [None if g is None else tf.convert_to_tensor(g) for g in found]
         # A gradient function is code under test, and raises where it is asked for.
         except Exception as raised:  # noqa: BLE001
             return raised
@@ -65,6 +74,14 @@ class Session:
         return [tf.constant(value) for value in self._session.run(list(wanted), feeds)]
 
 
+def _reference(value: Tensor) -> Tensor:
+    """Return a reference to a variable that was just set to a value, if that is of numbers."""
+    if not value.dtype.is_floating:
+        return value
+    zeros = np.zeros(value.shape, value.dtype.as_numpy_dtype)
+    return v1.assign(v1.Variable(zeros, use_resource=False), value)
+
+
 @contextmanager
 def _switches() -> Iterator[None]:
     """Within the block, branches and loops are made of switches and merges."""
@@ -77,12 +94,14 @@ def _switches() -> Iterator[None]:
 
 
 @lru_cache(MOST_SESSIONS)
-def _session(build: Build, inputs: tuple[tuple[str, tuple[int, ...]], ...]) -> Session:
-    return Session(build, inputs)
+def _session(
+    build: Build, inputs: tuple[tuple[str, tuple[int, ...]], ...], *, held: bool
+) -> Session:
+    return Session(build, inputs, held=held)
 
 
-def run(build: Build, *inputs: Tensor) -> Any:
-    """Return the outputs of `build` at `inputs`, with its gradients.
+def run(build: Build, *inputs: Tensor, held: bool = False) -> Any:
+    """Return the outputs of `build` at `inputs`, with its gradients; `held` as a session has it.
 
     Raises `NotImplementedError` where the inputs have no values yet.
     """
@@ -90,7 +109,8 @@ def run(build: Build, *inputs: Tensor) -> Any:
         raise NotImplementedError("runs in a session of its own, so eagerly only")
 
     def function(*inputs: Tensor) -> Any:
-        session = _session(build, tuple((x.dtype.name, tuple(x.shape)) for x in inputs))
+        of_inputs = tuple((x.dtype.name, tuple(x.shape)) for x in inputs)
+        session = _session(build, of_inputs, held=held)
 
         def gradient(*seeds: Tensor) -> list[Tensor | None]:
             return session.gradients(inputs, seeds)
@@ -146,6 +166,46 @@ def _cond(pred: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return v1.cond(pred, lambda: x * y, lambda: tf.sin(x))
 
 
+def _nested(times: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    def body(i: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, v1.cond(i % 2 < 1, lambda: tf.sin(x) * y, lambda: x * x)
+
+    _, found = v1.while_loop(lambda i, _: i < times, body, [0, x])
+    return found
+
+
+def _bare(pred: Tensor, x: Tensor) -> Tensor:
+    no, yes = raw.Switch(data=x, pred=pred)
+    return raw.Merge(inputs=[tf.sin(no), yes * yes])[0]
+
+
+def _rows(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    def body(i: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, tf.sin(total) + tf.gather(x, indices)
+
+    _, found = v1.while_loop(lambda i, _: i < times, body, [0, tf.gather(x, indices)])
+    return found
+
+
+def _read(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    _, found = v1.while_loop(lambda i, _: i < times, lambda i, x: (i + 1, tf.identity(x)), [0, x])
+    return tf.gather(found, indices)
+
+
+@lru_cache(MOST_SESSIONS)
+def _calling(body: tuple[str, ...]) -> Build:
+    """Return a function that calls one whose gradient TensorFlow's C++ side makes."""
+
+    def build(x: Tensor, y: Tensor) -> Tensor:
+        def called(x: Tensor, y: Tensor) -> Tensor:
+            return body_of(body)(x, y)
+
+        define = private("tensorflow.python.framework.function").Defun
+        return define(x.dtype, y.dtype)(called)(x, y)
+
+    return build
+
+
 def gather(tensor: Tensor, indices: Tensor) -> Tensor:
     """Scatter slices, and gather some of them."""
     return run(_gathered, indices, tensor)
@@ -171,6 +231,31 @@ def cond(pred: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return run(_cond, pred, x, y)
 
 
+def nested(times: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Apply a body with a branch in it so many times."""
+    return run(_nested, times, x, y)
+
+
+def bare(pred: Tensor, x: Tensor) -> Tensor:
+    """Send a tensor one of two ways."""
+    return run(_bare, pred, x)
+
+
+def rows(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    """Read slices of one tensor in each turn of a loop."""
+    return run(_rows, times, x, indices)
+
+
+def read(times: Tensor, x: Tensor, indices: Tensor) -> Tensor:
+    """Read slices of what a loop hands on."""
+    return run(_read, times, x, indices)
+
+
+def call(x: Tensor, y: Tensor, body: list[str]) -> Tensor:
+    """Call a function of the graph."""
+    return run(_calling(tuple(body)), x, y)
+
+
 RECIPES = {
     "recipe.TensorArrayGatherV3": Recipe(
         gather, "TensorArrayScatterV3 TensorArrayGatherV3", reverse_only=True
@@ -183,4 +268,16 @@ RECIPES = {
     ),
     "recipe.Enter": Recipe(loop, "Enter Exit Merge NextIteration Switch", reverse_only=True),
     "recipe.Switch": Recipe(cond, "Switch Merge", reverse_only=True),
+    "recipe.nested.Enter": Recipe(
+        nested, "Enter Exit Merge NextIteration Switch", reverse_only=True
+    ),
+    "recipe.bare.Switch": Recipe(bare, "Switch Merge", reverse_only=True),
+    "recipe.gathered.Enter": Recipe(
+        rows, "Enter Exit Merge NextIteration Switch GatherV2", reverse_only=True
+    ),
+    "recipe.gathered.Exit": Recipe(
+        read, "Enter Exit Merge NextIteration Switch GatherV2", reverse_only=True
+    ),
+    # Its gradient is made of those that TensorFlow registers in C++, in a registry of its own.
+    "recipe.SymbolicGradient": Recipe(call, reverse_only=True),
 }

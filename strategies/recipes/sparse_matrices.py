@@ -58,6 +58,7 @@ def mat_mul(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     transpose_output: bool = False,
+    conjugate_output: bool = False,
 ) -> Tensor:
     """Multiply a sparse matrix by a dense one."""
     return raw.SparseMatrixMatMul(
@@ -68,6 +69,7 @@ def mat_mul(
         adjoint_a=adjoint_a,
         adjoint_b=adjoint_b,
         transpose_output=transpose_output,
+        conjugate_output=conjugate_output,
     )
 
 
@@ -78,30 +80,27 @@ def sparse_mat_mul(
     b_indices: Tensor,
     b_values: Tensor,
     b_shape: Tensor,
-    *,
-    transpose_a: bool = False,
-    adjoint_b: bool = False,
+    **turned: bool,
 ) -> Tensor:
-    """Multiply two sparse matrices."""
+    """Multiply two sparse matrices; `turned` are the op's own flags."""
     product = raw.SparseMatrixSparseMatMul(
         a=_csr(a_indices, a_values, a_shape),
         b=_csr(b_indices, b_values, b_shape),
         type=a_values.dtype,
-        transpose_a=transpose_a,
-        adjoint_b=adjoint_b,
+        **turned,
     )
     return _dense(product, a_values)
 
 
 @lru_cache(MOST_FUNCTIONS)
-def _traced(a_shape: tuple[int, ...], b_shape: tuple[int, ...], **attrs: bool) -> Any:
+def _traced(a_shape: tuple[int, ...], b_shape: tuple[int, ...], **turned: bool) -> Any:
     """Return the product as a traced function for matrices of these shapes."""
 
     def function(
         a_indices: Tensor, a_values: Tensor, b_indices: Tensor, b_values: Tensor
     ) -> Tensor:
         a, b = (a_indices, a_values, a_shape), (b_indices, b_values, b_shape)
-        return sparse_mat_mul(*a, *b, **attrs)
+        return sparse_mat_mul(*a, *b, **turned)
 
     return tf.function(function, autograph=False)
 
@@ -113,13 +112,11 @@ def traced_sparse_mat_mul(
     b_indices: Tensor,
     b_values: Tensor,
     b_shape: Tensor,
-    *,
-    transpose_a: bool = False,
-    adjoint_b: bool = False,
+    **turned: bool,
 ) -> Tensor:
     """Multiply two sparse matrices in a traced function, which knows their shapes."""
     shapes = [tuple(tf.get_static_value(shape).tolist()) for shape in (a_shape, b_shape)]
-    function = _traced(*shapes, transpose_a=transpose_a, adjoint_b=adjoint_b)
+    function = _traced(*shapes, **turned)
     return function(a_indices, a_values, b_indices, b_values)
 
 
