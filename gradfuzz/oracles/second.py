@@ -21,6 +21,7 @@ from gradfuzz.oracles.always import fault_of_raising
 from gradfuzz.oracles.comparison import Comparison
 from gradfuzz.oracles.place import Place, flat, unflatten
 from gradfuzz.oracles.ways import FORWARD, REVERSE, Answer, Product, Way, inner
+from gradfuzz.runtime import restart_forward_mode
 from gradfuzz.subject import Subject
 
 NAME = "second"
@@ -130,6 +131,8 @@ def _forward_over(subject: Subject, reference: Way, path: str, at: Place | None)
     eager = Comparison(subject, reference, FORWARD, path)
     if not eager.suspicious(at):
         return AGREED
+    # What was traced for other graphs must not decide.
+    restart_forward_mode(forget=True)
     if Comparison(subject, reference, TRACED_FORWARD).suspicious(at):
         return eager.examine(at)
     return _core_fault(eager, at)
