@@ -132,6 +132,8 @@ def _flat(outputs: Any) -> Iterator[Tensor]:
 
 # What comes before a list of places in Python.
 _ELSEWHERE = ("in user code", "Graph execution error")
+# What comes behind the message of an error in a session, and before more of these places.
+_BEHIND = "\nOriginal stack trace for "
 
 # What TensorFlow's executor, and XLA, wrap around the message of a kernel.
 _WRAPPING = re.compile(r"\{\{[^}]*\}\}\s*|\s*\[Op:\w+\].*$| graph __inference\S+ on \w+(?=:)")
@@ -142,7 +144,7 @@ def first_line(error: BaseException | None) -> str:
 
     Of what was raised in a graph it is the last that is no node: the lines above say where.
     """
-    lines = str(error).strip().splitlines() or [type(error).__name__]
+    lines = str(error).partition(_BEHIND)[0].strip().splitlines() or [type(error).__name__]
     if lines[0].startswith(_ELSEWHERE):
         lines = [line for line in lines[::-1] if line.strip() and "[[" not in line] or lines
     return _WRAPPING.sub("", lines[0].strip())[:200]

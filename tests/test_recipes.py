@@ -136,6 +136,17 @@ def test_slices_at_one_place_add_up():
     assert bucket(together) == "recipe.global_norm.values value (numeric)"
 
 
+def test_what_a_session_raises_is_told_without_the_places_in_python():
+    none = np.zeros(0, np.int32)
+    graph = one_call("recipe.gathered.Enter", np.zeros([0, 3]), x=Ref(0), indices=none,
+                     times=np.array(1, np.int32))  # fmt: skip
+    finding = check(graph).finding
+    assert finding is not None
+    assert finding.bucket.kind == "raises-InvalidArgumentError"
+    assert "[0, 0)" in finding.evidence.message
+    assert ".py" not in finding.evidence.message
+
+
 # Variables, and gradients that are slices.
 
 
