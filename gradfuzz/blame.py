@@ -73,6 +73,9 @@ def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding |
     if blamed is None:
         return inconclusive("no op is wrong by itself")
     has_value = not blamed.fault.kind.startswith(WITHOUT_VALUE)
+    if blamed.fault.kind.startswith("raises") and _reads_rough(blamed, Subject.of(blamed.graph)):
+        # What it reads may be what raises, where it has no derivative.
+        return inconclusive(f"{blamed.call.op} reads a tensor that is not smooth at this point")
     # Where another path has a number, kinks are no reason for a NaN.
     is_nan = bool(blamed.fault.path) and blamed.fault.kind == "non-finite"
     if has_value and not is_nan and not _is_single(blamed.graph):
@@ -142,14 +145,19 @@ def _meeting_kinks(blamed: Blamed, examine: Examine) -> str | None:
     It is where what it reads is smooth at the point and it disagrees by itself, or is smooth.
     """
     subject = Subject.of(blamed.graph)
-    inputs = [ref for ref in blamed.call.inputs if isinstance(blamed.graph.nodes[ref.node], Call)]
-    real = [ref for ref in inputs if subject.is_differentiable(ref)]
-    if real and not _is_smooth(blamed.graph.cut(real)):
+    if _reads_rough(blamed, subject):
         return f"{blamed.call.op} reads a tensor that is not smooth at this point"
     alone = isolated(blamed.graph, subject.value)
     if examine(alone).fault is None and not _is_smooth(alone):
         return f"{blamed.call.op} is not smooth at this point"
     return None
+
+
+def _reads_rough(blamed: Blamed, subject: Subject) -> bool:
+    """Return whether the call to blame reads what is not smooth at the point."""
+    inputs = [ref for ref in blamed.call.inputs if isinstance(blamed.graph.nodes[ref.node], Call)]
+    real = [ref for ref in inputs if subject.is_differentiable(ref)]
+    return bool(real) and not _is_smooth(blamed.graph.cut(real))
 
 
 def isolated(graph: Graph, value: Callable[[Ref], Array]) -> Graph:

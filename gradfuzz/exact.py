@@ -4,12 +4,16 @@ The functions come from packages that offer them through the entry-point group
 `gradfuzz.exact`: the engine knows no op.
 """
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 from mpmath import mp
+
+from gradfuzz.errors import SlowError
 
 GROUP = "gradfuzz.exact"
 
@@ -42,16 +46,22 @@ def exact_functions() -> Mapping[str, Exact]:
 
 
 def derivative(
-    function: Callable[..., Number], orders: Mapping[str, int], at: Mapping[str, float]
+    function: Callable[..., Number],
+    orders: Mapping[str, int],
+    at: Mapping[str, float],
+    deadline: float = math.inf,
 ) -> Number | None:
     """Return a partial derivative, right in all digits of a float64, or None where there is none.
 
     `orders` says how often to differentiate by each argument.  A derivative below 1e-400 of
-    the function is 0.
+    the function is 0.  Raises `SlowError` past `deadline` in CPU seconds of this process: far out a
+    series takes long.
     """
     names = list(orders)
 
     def by_position(*args: Number) -> Number:
+        if time.process_time() > deadline:
+            raise SlowError("the exact derivative: takes too long, should be a matter of seconds")
         fixed = {name: mp.mpf(value) for name, value in at.items() if name not in orders}
         return function(**fixed, **dict(zip(names, args, strict=True)))
 
@@ -60,6 +70,9 @@ def derivative(
         with mp.workdps(digits):
             point = tuple(mp.mpf(at[name]) for name in names)
             try:
+                # Differences around a pole would have a value.
+                if not mp.isfinite(by_position(*point)):
+                    return None
                 found = mp.diff(by_position, point, tuple(orders.values()))
             # Out of its domain, or at a pole.
             except (ArithmeticError, ValueError, TypeError, mp.NoConvergence):

@@ -143,6 +143,8 @@ def _core_fault(eager: Comparison, at: Place | None) -> Outcome:
         first, second = eager.answers(*eager.direction(at))
     except GradientError as error:
         fault = fault_of_raising(error)
+        if fault.kind == "missing":
+            return gap(f"second order: {fault.evidence.message}")
         return faulty(fault.kind, fault.evidence, eager.path, FORWARD_CORE)
     size = max(first.size, second.size)
     if abs(first.value - second.value) <= np.sqrt(eager.subject.epsilon) * size:
