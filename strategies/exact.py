@@ -39,6 +39,10 @@ def _at_bounds(features: Number, **_others: Number) -> bool:
     return features in (0, 6)
 
 
+def _at_edge(a: Number, x: Number) -> bool:
+    return bool(a <= 0 or x <= 0)
+
+
 def _equal(x: Number, y: Number) -> bool:
     return bool(x == y)
 
@@ -132,8 +136,8 @@ KINKED: Mapping[str, Exact] = {
         lambda gradients, outputs: gradients * (1 + min(outputs, 0)), _at_zero("outputs")
     ),
     # At the edge of their domain mpmath takes minutes to see that they have no derivative.
-    "Igamma": Exact(lambda a, x: mp.gammainc(a, 0, x, regularized=True), _at_zero("x")),
-    "Igammac": Exact(lambda a, x: mp.gammainc(a, x, regularized=True), _at_zero("x")),
+    "Igamma": Exact(lambda a, x: mp.gammainc(a, 0, x, regularized=True), _at_edge),
+    "Igammac": Exact(lambda a, x: mp.gammainc(a, x, regularized=True), _at_edge),
     "LeakyRelu": Exact(lambda features, alpha: _leaky(features, alpha), _at_zero("features")),
     "LeakyReluGrad": Exact(
         lambda gradients, features, alpha: gradients if features > 0 else alpha * gradients,

@@ -143,6 +143,8 @@ LOOK_ALIKES = {
         Call("Square", {"x": Ref(1)}),
     ),
     "the edge of a domain": one_call("Igamma", 0.8181471805599453, 0.0, a=X, x=Y),
+    "another edge": one_call("Igamma", 0.0, 1.0, a=X, x=Y),
+    "subnormal in float32": one_call("keras.activations.mish", [-100.0], x=X),
     "close to a zero of the derivative": one_call("Cos", [np.pi], x=X),
     "beyond float16": one_call("Square", [1e8], x=X),
     "a triangular factor": chain(
