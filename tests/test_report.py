@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from markupsafe import escape
 from typer.testing import CliRunner, Result
 
 from gradfuzz.casefile import Case
@@ -195,14 +196,15 @@ def test_a_real_campaign_is_reported_as_it_was(tmp_path: Path) -> None:
     assert run("report", folder, "-o", output).exit_code == 0
     found = contents(folder, load_catalogues())
     assert {Path(each.file) for each in found.findings} == set(corpus.glob("*.json"))
-    assert {"Cumprod"} == {each.op for each in found.findings}
+    # Real bugs of the ops around may be found beside it.
+    assert "Cumprod" in {each.op for each in found.findings}
     assert found.facts["cases"].startswith(f"{told['cases']}, ")
     assert (found.facts["seed"], found.facts["ops"]) == ("7", "2 seen")
     assert found.problems == []
     assert "<polyline" in found.speed
     for each in found.findings:
         assert "numeric" in each.votes
-        assert each.message in output.read_text() or "&" in each.message
+        assert escape(each.message) in output.read_text()
 
 
 def run(*args: object) -> Result:

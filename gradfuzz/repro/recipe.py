@@ -7,6 +7,7 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from functools import cache
 
 from gradfuzz.errors import CaseFileError
@@ -58,13 +59,14 @@ def _blocks(op: str) -> Iterator[str]:
     """Yield the definitions that a recipe needs, in their order, and then its own."""
     recipe = recipes()[op]
     module = (recipe.reference or recipe.function).__module__
-    tree = _tree(module)
-    entry = _entry(op, tree)
-    wanted = dict(_parts(op, entry))
-    needed = _needed(wanted.values(), _definitions(tree))
-    for statement in tree.body:
-        if statement in needed.values():
-            yield _source(statement, {name for name, each in needed.items() if each is statement})
+    trees = list(dict.fromkeys(_trees(module)))
+    wanted = dict(_parts(op, _entry(op, trees[-1])))
+    definitions = {name: each for tree in trees for name, each in _definitions(tree).items()}
+    needed = _needed(wanted.values(), definitions)
+    statements = [each for tree in trees for each in tree.body if each in needed.values()]
+    # Another file's import of a name may be the one that is kept.
+    for statement in sorted(statements, key=lambda each: not _is_import(each)):
+        yield _source(statement, {name for name, each in needed.items() if each is statement})
     if any("Recipe" in _names(each) for each in (*wanted.values(), *needed.values())):
         yield PAIR
     yield "".join(f"{name} = {ast.unparse(part)}\n" for name, part in wanted.items()) + "\n\n"
@@ -81,6 +83,29 @@ def _parts(op: str, entry: ast.expr) -> Iterator[tuple[str, ast.expr]]:
                 yield reference_name(op), (named or others[1:2])[0]
         case _:
             yield f"{recipe_name(op)}, {reference_name(op)}", entry
+
+
+def _trees(module: str) -> Iterator[ast.Module]:
+    """Yield the file of a recipe, after the files of recipes that it imports from."""
+    tree = _tree(module)
+    for statement in tree.body:
+        if _is_from_recipes(statement):
+            yield from _trees(_module(statement))
+    yield tree
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+def _is_from_recipes(statement: ast.stmt) -> bool:
+    files = {recipe.function.__module__.rpartition(".")[0] for recipe in recipes().values()}
+    return _module(statement).rpartition(".")[0] in files
+
+
+def _module(statement: ast.stmt) -> str:
+    """Return what a statement imports names from, "" where it does not."""
+    return (statement.module or "") if isinstance(statement, ast.ImportFrom) else ""
 
 
 @cache
@@ -127,7 +152,8 @@ def _definitions(tree: ast.Module) -> dict[str, ast.stmt]:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 found[name] = statement
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                found |= {each.asname or each.name: statement for each in names}
+                if not _is_from_recipes(statement):
+                    found |= {each.asname or each.name: statement for each in names}
     return found
 
 
@@ -154,8 +180,9 @@ def _source(statement: ast.stmt, names: set[str]) -> str:
             raise CaseFileError(f"a recipe reads {sorted(names)} of {module}, should need "
                                 "TensorFlow alone for a script")  # fmt: skip
         case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-            statement.names = [each for each in aliases if (each.asname or each.name) in names]
-            return f"{ast.unparse(statement)}\n"
+            some = copy(statement)
+            some.names = [each for each in aliases if (each.asname or each.name) in names]
+            return f"{ast.unparse(some)}\n"
         case ast.FunctionDef() | ast.ClassDef():
             return f"{ast.unparse(statement)}\n\n\n"
     return f"{ast.unparse(statement)}\n"

@@ -61,11 +61,22 @@ def script(case: Case) -> str:
     Raises `CaseFileError` for a case that TensorFlow alone cannot show, and `ForwardError` for
     one whose graph does not run.
     """
+    _require_script(case.finding)
     if is_fatal(case.finding.bucket.kind):
         return _head(case, case.finding.graph) + fatal_tail(case.finding)
     showing = shown(case.finding)
     way, kind = _way(case.finding.bucket)
     return _head(case, showing.graph) + _derived(showing) + way + _tail(case.finding, showing, kind)
+
+
+def _require_script(finding: Finding) -> None:
+    bucket = finding.bucket
+    if bucket.oracle == "second" and any(x.dtype.kind == "c" for x in finding.graph.primals):
+        raise CaseFileError("bucket: second order of complex numbers, should be of real ones for a "
+                            "script")  # fmt: skip
+    if bucket.oracle == "precision" and is_fatal(bucket.kind):
+        raise CaseFileError(f"bucket: {bucket.kind} in the oracle 'precision', should be in "
+                            "reverse mode for a script")  # fmt: skip
 
 
 def title(finding: Finding) -> str:

@@ -35,7 +35,7 @@ OPS: tuple[Entry, ...] = (
     op(
         "tf.nn.sparse_softmax_cross_entropy_with_logits",
         labels=Index("*s", below="n"),
-        logits=Real("*s n"),
+        logits=Filled("n", Real("*s n")),
     ),
     op("tf.nn.compute_average_loss", per_example_loss=Real("n"), sample_weight=Real("n")),
     op(

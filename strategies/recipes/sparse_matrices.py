@@ -80,27 +80,37 @@ def sparse_mat_mul(
     b_indices: Tensor,
     b_values: Tensor,
     b_shape: Tensor,
-    **turned: bool,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
 ) -> Tensor:
-    """Multiply two sparse matrices; `turned` are the op's own flags."""
+    """Multiply two sparse matrices."""
     product = raw.SparseMatrixSparseMatMul(
         a=_csr(a_indices, a_values, a_shape),
         b=_csr(b_indices, b_values, b_shape),
         type=a_values.dtype,
-        **turned,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        adjoint_a=adjoint_a,
+        adjoint_b=adjoint_b,
     )
     return _dense(product, a_values)
 
 
+FLAGS = ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
+
+
 @lru_cache(MOST_FUNCTIONS)
-def _traced(a_shape: tuple[int, ...], b_shape: tuple[int, ...], **turned: bool) -> Any:
+def _traced(a_shape: tuple[int, ...], b_shape: tuple[int, ...], *turned: bool) -> Any:
     """Return the product as a traced function for matrices of these shapes."""
 
     def function(
         a_indices: Tensor, a_values: Tensor, b_indices: Tensor, b_values: Tensor
     ) -> Tensor:
         a, b = (a_indices, a_values, a_shape), (b_indices, b_values, b_shape)
-        return sparse_mat_mul(*a, *b, **turned)
+        return sparse_mat_mul(*a, *b, **dict(zip(FLAGS, turned, strict=True)))
 
     return tf.function(function, autograph=False)
 
@@ -112,11 +122,15 @@ def traced_sparse_mat_mul(
     b_indices: Tensor,
     b_values: Tensor,
     b_shape: Tensor,
-    **turned: bool,
+    *,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
 ) -> Tensor:
     """Multiply two sparse matrices in a traced function, which knows their shapes."""
     shapes = [tuple(tf.get_static_value(shape).tolist()) for shape in (a_shape, b_shape)]
-    function = _traced(*shapes, **turned)
+    function = _traced(*shapes, transpose_a, transpose_b, adjoint_a, adjoint_b)
     return function(a_indices, a_values, b_indices, b_values)
 
 
