@@ -22,8 +22,13 @@ def inputs(
     domain.  Shrinks towards few axes of size 1 that hold 0.  Raises `UsageError` for what is no
     pattern.
     """
+    if not arguments:
+        raise UsageError('inputs: none, should be patterns, such as "*b n"')
     described = [Real(each) if isinstance(each, str) else each for each in arguments]
     for number, argument in enumerate(described):
+        if not hasattr(argument, "draw"):
+            raise UsageError(f"inputs[{number}]: a {type(argument).__name__}, should be a pattern, "
+                             'such as "*b n", or a description, such as Real("n")')  # fmt: skip
         if isinstance(argument, Real):
             require_pattern(argument.pattern)
             if argument.domain.thin:

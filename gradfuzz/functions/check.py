@@ -55,10 +55,7 @@ def check_gradients(
 
     Raises `FunctionError`, which names the argument at fault, where there is nothing to check.
     """
-    for name in oracles:
-        if name not in ORACLES:
-            wanted = ", ".join(ORACLES)
-            raise FunctionError(f"oracles: {name!r}, should be some of {wanted}")
+    _require_options(variables, nondet_tol, deadline, oracles)
     with kept_values([*variables, *getattr(function, "variables", ())]):
         prepared = prepare(function, inputs, variables, nondet_tol)
         question = Question(prepared, _seconds(deadline), tuple(oracles))
@@ -88,6 +85,20 @@ def kept_values(variables: Sequence[Any]) -> Iterator[None]:
     finally:
         for variable, value in zip(kept, values, strict=True):
             variable.assign(value)
+
+
+def _require_options(variables: Any, nondet_tol: Any, deadline: Any, oracles: Any) -> None:
+    """Raise `FunctionError` for an option that is not what it should be."""
+    if not isinstance(variables, list | tuple):
+        raise FunctionError(f"variables: {variables!r}, should be a list of variables")
+    if not (isinstance(nondet_tol, int | float) and nondet_tol >= 0):
+        raise FunctionError(f"nondet_tol: {nondet_tol!r}, should be a number that is not negative")
+    if not isinstance(deadline, int | float | timedelta | None):
+        raise FunctionError(f"deadline: {deadline!r}, should be milliseconds, a timedelta or None")
+    wanted = ", ".join(ORACLES)
+    for name in [oracles] if isinstance(oracles, str) else oracles:
+        if name not in ORACLES or isinstance(oracles, str):
+            raise FunctionError(f"oracles: {name!r}, should be a list of some of {wanted}")
 
 
 def _seconds(deadline: float | timedelta | None) -> float:

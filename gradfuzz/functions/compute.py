@@ -4,6 +4,7 @@ Source: tensorflow/python/ops/gradient_checker_v2.py for a function; gradient_ch
 tensors of a graph and a session.  The layout of what is returned is theirs.
 """
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -120,6 +121,9 @@ def measure(subject: Subject, delta: float | None) -> tuple[tuple[Array, ...], t
 
     Raises `FunctionError` where TensorFlow's gradient raises.
     """
+    if not (delta is None or (isinstance(delta, int | float) and 0 < delta < math.inf)):
+        raise FunctionError(f"delta: {delta!r}, should be a positive number, or None for steps "
+                            "that are chosen")  # fmt: skip
     names = [str(leaf) for leaf, _ in enumerate(subject.primals)]
     try:
         if delta is None:

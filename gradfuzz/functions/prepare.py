@@ -49,7 +49,7 @@ def prepare(
         raise FunctionError(f"inputs: {arguments.described() or 'none'}, "
                             "should have a real array, tensor or variable among them")  # fmt: skip
     given = Function.of(function, arguments, _as_given(leaves))
-    _require_runs(given, name)
+    _require_runs(given, name, inputs)
     return _prepared(name, _precise(given, leaves, variables), given, nondet_tol)
 
 
@@ -70,11 +70,21 @@ def _build(function: Any, inputs: Sequence[Any], name: str) -> None:
         _call(lambda: function(*inputs), name, "")
 
 
-def _require_runs(given: Function, name: str) -> None:
+def _require_runs(given: Function, name: str, inputs: Sequence[Any]) -> None:
     dtypes = {each.name: each.value.dtype.name for each in given.inputs}
     mixed = len(set(dtypes.values())) > 1
     stands = ", ".join(f"{leaf} is {dtype}" for leaf, dtype in dtypes.items())
-    _call(given.result, name, f"; inputs: {stands}, should be of one dtype" if mixed else "")
+    hint = f"; inputs: {stands}, should be of one dtype" if mixed else _hint_of_lists(inputs)
+    _call(given.result, name, hint)
+
+
+def _hint_of_lists(inputs: Sequence[Any]) -> str:
+    """Return what may be wrong with a list of numbers, "" where there is none."""
+    for number, each in enumerate(inputs):
+        if isinstance(each, list | tuple) and each and all(map(np.isscalar, each)):
+            return (f"; inputs[{number}]: a {type(each).__name__} of numbers is passed as one, "
+                    "should be an array to be a tensor")  # fmt: skip
+    return ""
 
 
 def _call(run: Callable[[], Any], name: str, hint: str) -> Any:

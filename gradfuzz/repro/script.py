@@ -48,6 +48,7 @@ from gradfuzz.repro.templates import (
 )
 from gradfuzz.repro.ways import OUTPUT, ROWS, WAYS
 from gradfuzz.runtime import op_def_registry
+from gradfuzz.subject import Subject
 from gradfuzz.vote import Question, examined
 
 # By how much an observed value may miss the bounds of the true one, relative to it: a quarter
@@ -339,7 +340,8 @@ def _of_leaf(template: str) -> Tail:
 def _output(finding: Finding, showing: Shown) -> str:
     row = showing.evidence.output
     way = "mapped" if finding.bucket.kind.startswith("map") else "compiled"
-    return OUTPUT.format(shown=":" if row is None else row, way=way)
+    rtol = 16 * Subject.of(showing.graph).epsilon ** 0.75
+    return OUTPUT.format(shown=":" if row is None else row, way=way, rtol=rtol)
 
 
 _TAILS: dict[str, Tail] = {

@@ -153,7 +153,7 @@ OUTPUT = """eager, found = (
 print(f"expected {{eager[{shown}].tolist()}}, as in eager mode")
 print(f"observed {{found[{shown}].tolist()}}")
 same = eager.shape == found.shape and np.allclose(
-    found[{shown}], eager[{shown}], rtol=1e-6, atol=1e-12, equal_nan=True)
+    found[{shown}], eager[{shown}], rtol={rtol:.1g}, atol=1e-12, equal_nan=True)
 sys.exit(0 if same else 1)
 """
 
