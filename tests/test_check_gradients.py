@@ -321,6 +321,10 @@ REFUSED = {
     "raising": ((raising, 1.0), "raising: raised RuntimeError: no such luck, should run at"),
     "nothing real": ((lambda x: x, 3), "inputs: x: 3, should have a real array"),
     "too many inputs": ((lambda x: x, 1.0, 2.0), "inputs: 2 given, should be what <lambda> takes"),
+    "a list": (
+        (lambda x: x**3, [1.0, 2.0]),
+        r"inputs\[0\]: a list of numbers is passed as one, should",
+    ),
     "no inputs": ((lambda: tf.constant(1.0),), "inputs: none, should have a real array"),
 }
 
@@ -331,6 +335,20 @@ def test_what_cannot_be_checked_is_refused_in_one_line(name: str) -> None:
     with pytest.raises(gradfuzz.FunctionError, match=message) as raised:
         gradfuzz.check_gradients(*arguments)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"deadline": "soon"}, "deadline: 'soon', should be milliseconds"),
+        ({"nondet_tol": -1.0}, "nondet_tol: -1.0, should be a number that is not negative"),
+        ({"variables": 3}, "variables: 3, should be a list of variables"),
+        ({"oracles": "numeric"}, "oracles: 'numeric', should be a list of names"),
+    ],
+)
+def test_a_wrong_option_is_named(option: dict[str, Any], message: str) -> None:
+    with pytest.raises(gradfuzz.FunctionError, match=message):
+        gradfuzz.check_gradients(tf.sin, 1.0, **option)
 
 
 def test_a_wrong_variable_is_named() -> None:

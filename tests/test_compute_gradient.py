@@ -45,6 +45,12 @@ def test_a_given_step_is_taken() -> None:
     assert gradfuzz.compute_gradient(function, x).max_error < 1e-6
 
 
+@pytest.mark.parametrize("delta", [0, -1.0, float("inf"), "small"])
+def test_a_step_that_is_none_is_refused(delta: object) -> None:
+    with pytest.raises(gradfuzz.FunctionError, match=r"delta: .*, should be a positive number"):
+        gradfuzz.compute_gradient(tf.exp, [1.0], delta=delta)
+
+
 def test_the_errors_of_two_jacobians() -> None:
     analytic, numeric = [np.array([[1.0, 0.0]])], [np.array([[2.0, 0.0]])]
     assert gradfuzz.max_error(analytic, numeric) == 1.0

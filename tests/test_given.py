@@ -70,6 +70,12 @@ def test_the_strategy_draws_arrays_that_fit(drawn: tuple[Any, ...]) -> None:
     np.broadcast_shapes(x.shape[:-1], offset.shape)
 
 
+@pytest.mark.parametrize("arguments", [(), (3,), (tf.sin,)], ids=["none", "number", "function"])
+def test_what_is_no_pattern_is_refused(arguments: tuple[object, ...]) -> None:
+    with pytest.raises(UsageError, match=r"inputs.*: (none|a int|a function), should be"):
+        gradfuzz.given_gradients(*arguments)
+
+
 @pytest.mark.parametrize("pattern", ["n-", "*", "2n", "**s", "(n)"])
 def test_a_wrong_pattern_is_named(pattern: str) -> None:
     with pytest.raises(UsageError, match=r"pattern .*: .*, should be an axis \(n\), a size \(3\)"):

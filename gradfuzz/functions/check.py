@@ -95,10 +95,11 @@ def _require_options(variables: Any, nondet_tol: Any, deadline: Any, oracles: An
         raise FunctionError(f"nondet_tol: {nondet_tol!r}, should be a number that is not negative")
     if not isinstance(deadline, int | float | timedelta | None):
         raise FunctionError(f"deadline: {deadline!r}, should be milliseconds, a timedelta or None")
-    wanted = ", ".join(ORACLES)
-    for name in [oracles] if isinstance(oracles, str) else oracles:
-        if name not in ORACLES or isinstance(oracles, str):
-            raise FunctionError(f"oracles: {name!r}, should be a list of some of {wanted}")
+    if isinstance(oracles, str):
+        raise FunctionError(f"oracles: {oracles!r}, should be a list of names")
+    for name in oracles:
+        if name not in ORACLES:
+            raise FunctionError(f"oracles: {name!r}, should be some of {', '.join(ORACLES)}")
 
 
 def _seconds(deadline: float | timedelta | None) -> float:
