@@ -40,7 +40,7 @@ from gradfuzz.shares import Shares, parse_shares
 from gradfuzz.storage import Storage
 
 # A campaign is given so many seconds for each case that is still to be checked.
-SECONDS_A_CASE = 0.02
+SECONDS_A_CASE = 0.003
 # Shares above the first are listed, above the second marked.
 NOTABLE = 0.05
 LARGE = 0.20
