@@ -174,8 +174,7 @@ def test_a_recipe_stands_in_the_map_for_the_gradients_that_it_runs(tmp_path: Pat
     bucket = Bucket("recipe.TensorListGather", "numeric", "dies-SIGABRT")
     Corpus(tmp_path).save(case(SINH, bucket))
     states = {each.op: each.state for each in contents(tmp_path, load_catalogues()).coverage}
-    assert states["TensorListGather"] == "found"
-    assert "missing" not in states.values()
+    assert (states["TensorListGather"], states["TensorListStack"]) == ("found", "covered")
 
 
 def test_a_campaign_whose_corpus_is_elsewhere_is_refused(run_folder: Path) -> None:
@@ -195,9 +194,10 @@ def test_a_real_campaign_is_reported_as_it_was(tmp_path: Path) -> None:
     assert run("report", folder, "-o", output).exit_code == 0
     found = contents(folder, load_catalogues())
     assert {Path(each.file) for each in found.findings} == set(corpus.glob("*.json"))
-    assert {"Cumprod"} == {each.op for each in found.findings}
+    # A graph of Cumprod may have other ops in it, which have bugs of their own.
+    assert "Cumprod" in {each.op for each in found.findings}
     assert found.facts["cases"].startswith(f"{told['cases']}, ")
-    assert (found.facts["seed"], found.facts["ops"]) == ("7", "2 seen")
+    assert (found.facts["seed"], found.facts["findings"]) == ("7", str(len(found.findings)))
     assert found.problems == []
     assert "<polyline" in found.speed
     for each in found.findings:
