@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import asdict, replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -200,9 +201,10 @@ def test_a_real_campaign_is_reported_as_it_was(tmp_path: Path) -> None:
     assert (found.facts["seed"], found.facts["findings"]) == ("7", str(len(found.findings)))
     assert found.problems == []
     assert "<polyline" in found.speed
+    text = unescape(output.read_text())
     for each in found.findings:
-        assert "numeric" in each.votes
-        assert each.message in output.read_text() or "&" in each.message
+        assert each.votes
+        assert each.message in text
 
 
 def run(*args: object) -> Result:
