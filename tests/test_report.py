@@ -5,13 +5,13 @@ import re
 import shutil
 import subprocess
 from dataclasses import asdict, replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from markupsafe import escape
 from typer.testing import CliRunner, Result
 
 from gradfuzz.casefile import Case
@@ -175,8 +175,7 @@ def test_a_recipe_stands_in_the_map_for_the_gradients_that_it_runs(tmp_path: Pat
     bucket = Bucket("recipe.TensorListGather", "numeric", "dies-SIGABRT")
     Corpus(tmp_path).save(case(SINH, bucket))
     states = {each.op: each.state for each in contents(tmp_path, load_catalogues()).coverage}
-    assert states["TensorListGather"] == "found"
-    assert "missing" not in states.values()
+    assert (states["TensorListGather"], states["TensorListStack"]) == ("found", "covered")
 
 
 def test_a_campaign_whose_corpus_is_elsewhere_is_refused(run_folder: Path) -> None:
@@ -196,15 +195,16 @@ def test_a_real_campaign_is_reported_as_it_was(tmp_path: Path) -> None:
     assert run("report", folder, "-o", output).exit_code == 0
     found = contents(folder, load_catalogues())
     assert {Path(each.file) for each in found.findings} == set(corpus.glob("*.json"))
-    # Real bugs of the ops around may be found beside it.
+    # A graph of Cumprod may have other ops in it, which have bugs of their own.
     assert "Cumprod" in {each.op for each in found.findings}
     assert found.facts["cases"].startswith(f"{told['cases']}, ")
-    assert (found.facts["seed"], found.facts["ops"]) == ("7", "2 seen")
+    assert (found.facts["seed"], found.facts["findings"]) == ("7", str(len(found.findings)))
     assert found.problems == []
     assert "<polyline" in found.speed
+    text = unescape(output.read_text())
     for each in found.findings:
-        assert "numeric" in each.votes
-        assert escape(each.message) in output.read_text()
+        assert each.votes
+        assert each.message in text
 
 
 def run(*args: object) -> Result:
