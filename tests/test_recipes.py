@@ -1,6 +1,7 @@
 """Recipes run the gradients they say, by case files too, and are judged by what they declare."""
 
 import ast
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -70,7 +71,18 @@ def test_a_recipe_needs_no_hypothesis(path):
 # What they run.
 
 
+@pytest.fixture
+def forgotten():
+    """Forget what recipes have built: the gradient of a graph runs once, where it is built."""
+    package = "gradfuzz.strategies.recipes."
+    for module in [each for name, each in sys.modules.items() if name.startswith(package)]:
+        for each in vars(module).values():
+            if hasattr(each, "cache_clear"):
+                each.cache_clear()
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("forgotten")
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_runs_the_gradients_it_says(name):
     entries = [entry for entry in CATALOGUE.entries if entry.op == name]
