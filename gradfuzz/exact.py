@@ -80,11 +80,12 @@ def derivative(
             if not mp.isfinite(found) or mp.im(found) != 0:
                 return None
             found = mp.re(found)
-            if (
-                last is not None
-                and found != 0
-                and abs(found - last) <= abs(found) * mp.mpf(10) ** -AGREED
-            ):
+            if last is not None and _agree(found, last):
                 return found
         last = found
     return last
+
+
+def _agree(found: Number, last: Number) -> bool:
+    """Return whether two numbers, of which the first is not 0, agree in enough digits."""
+    return bool(found != 0 and abs(found - last) <= abs(found) * mp.mpf(10) ** -AGREED)

@@ -188,9 +188,7 @@ def test_only_edges_have_empty_axes() -> None:
 def test_what_bugs_are_made_of_is_drawn_often(
     op: str, condition: Callable[[Graph], bool], least: float
 ) -> None:
-    # An entry with a constant in the place of a tensor has one leaf to read.
-    only = 0 if condition is reads_a_leaf_twice else None
-    assert share(graphs_of(op, only=only), condition) >= least
+    assert share(graphs_of(op), condition) >= least
 
 
 def test_diamonds_and_chains_occur_among_other_calls() -> None:

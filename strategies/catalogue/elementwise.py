@@ -89,7 +89,7 @@ OPS: tuple[Entry, ...] = (
     # With one of them constant, a scalar or not.
     *(
         entry
-        for name in ("Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference")
+        for name in ("Add", "AddV2", "Sub", "Maximum", "Minimum", "SquaredDifference")
         for entry in (
             op(name, x=Real("*s"), y=Constant("")),
             op(name, x=Real("*#s"), y=Constant("*#s")),
