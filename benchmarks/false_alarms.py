@@ -32,8 +32,9 @@ from gradfuzz.corpus import Corpus
 from gradfuzz.crew import Workers
 from gradfuzz.errors import GradfuzzError
 from gradfuzz.events import Event
-from gradfuzz.finding import Bucket
+from gradfuzz.known import Known, read_accepted
 from gradfuzz.registry import is_available
+from gradfuzz.runtime import tf
 from gradfuzz.schedule import Schedule
 from gradfuzz.server import start_server
 from gradfuzz.shares import Shares, parse_shares
@@ -51,9 +52,9 @@ PROGRESS_EVERY = 30.0
 class Watch:
     """Listens to campaigns, counts, and stops them when there are `cases`."""
 
-    def __init__(self, cases: int, known: set[Bucket]) -> None:
+    def __init__(self, cases: int, known: Known) -> None:
         self.cases = cases
-        self.tally = Tally(frozenset(known))
+        self.tally = Tally(known)
         self.clock = StoppableClock()
         self.started = self.told = time.monotonic()
 
@@ -79,7 +80,7 @@ class Watch:
         return time.monotonic() - self.started
 
 
-def run(watch: Watch, folder: Path, chosen: argparse.Namespace, known: set[Bucket]) -> None:
+def run(watch: Watch, folder: Path, chosen: argparse.Namespace, known: Known) -> None:
     """Run campaigns until there are enough cases, or Ctrl-C."""
     ops = all_ops(load_catalogues())
     storage = Storage(Corpus(folder, set(ops)), watch.listen)
@@ -97,7 +98,8 @@ def run(watch: Watch, folder: Path, chosen: argparse.Namespace, known: set[Bucke
                 watch.listen,
                 crew,
                 watch.clock,
-                known,
+                set(known.buckets),
+                known.patterns,
                 shares=Shares(weights),
                 tick=watch.tick,
             )
@@ -180,9 +182,10 @@ def main() -> int:
     start_server()
     try:
         with loading():
-            known = Corpus(chosen.corpus, set(all_ops(load_catalogues()))).known_buckets()
-        print(f"seed {chosen.seed}, {chosen.cases} cases, {len(known)} known buckets of "
-              f"{chosen.corpus}, findings to {folder}", flush=True)  # fmt: skip
+            buckets = Corpus(chosen.corpus, set(all_ops(load_catalogues()))).known_buckets()
+            known = Known.of(buckets, read_accepted(chosen.corpus), tf.__version__)
+        print(f"seed {chosen.seed}, {chosen.cases} cases, {len(known.buckets)} known buckets and "
+              f"{len(known.patterns)} patterns of {chosen.corpus}, findings to {folder}", flush=True)  # fmt: skip
         watch = Watch(chosen.cases, known)
         run(watch, folder, chosen, known)
     except GradfuzzError as error:

@@ -128,6 +128,17 @@ UNTOLD = {
         y_true=np.full((2, 3), 1e-10),
         y_pred=X,
     ),
+    # 6.4e17 is taken away in between, so that what comes out is small and does not move.
+    "an offset beside what cancels": one_call(
+        "keras.ops.batch_normalization",
+        [1.0],
+        x=np.array([-8e8]),
+        mean=np.array([-8e8]),
+        variance=np.ones(1),
+        axis=-1,
+        offset=X,
+        scale=np.array([-8e8]),
+    ),
     "division by 0 is 0": one_call("DivNoNan", 10.0, 0.0, x=X, y=Y),
     "kinks that cancel": chain(
         0.0,

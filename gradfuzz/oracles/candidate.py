@@ -15,6 +15,11 @@ from gradfuzz.subject import Subject
 # A disagreement is looked at again on shorter and shorter steps: from afar, floor has slope 1, and
 # nothing is seen of a pole at -1e-7 with little weight.
 CLOSER = 2.0 ** -np.arange(15, 45, 5)
+# A function that is constant on all short steps is looked at on longer and longer ones: x + 1e18
+# moves by steps of 128, and nothing of the large number need be seen in the result.
+FARTHER = 2.0 ** np.arange(4, 64, 4)
+# There it must have the analytic slope, on both sides, up to this share of it.
+FAR_AGREEMENT = 2.0**-6
 # A function is called constant if steps that should move it by so many ulps do not.
 ULPS = 64.0
 # The analytic value is taken again with the primals scaled by 1 plus so many rounding units.
@@ -50,7 +55,7 @@ class Candidate:
             return None
         if self._agrees_closer() or self._is_staircase():
             return inconclusive("the slope depends on the length of the steps")
-        if self.low == self.high == 0 and abs(self.analytic) <= self._least_visible():
+        if self.low == self.high == 0 and self._is_lost():
             return inconclusive("the derivative is lost in the rounding of the function")
         pieces = self._meeting_pieces()
         if pieces is not None:
@@ -93,6 +98,18 @@ class Candidate:
 
     def _gap(self) -> float:
         return self._distance(self.analytic)
+
+    def _is_lost(self) -> bool:
+        """Return whether rounding may hide the analytic slope of a function that is constant."""
+        return abs(self.analytic) <= self._least_visible() or self._agrees_afar()
+
+    def _agrees_afar(self) -> bool:
+        """Return whether the function has the analytic slope on much longer steps."""
+        with np.errstate(all="ignore"):
+            ahead = (self.line.sample(FARTHER)[:, 0] - self.line.at(0.0)[0]) / FARTHER
+            behind = (self.line.at(0.0)[0] - self.line.sample(-FARTHER)[:, 0]) / FARTHER
+            apart = np.maximum(np.abs(ahead - self.analytic), np.abs(behind - self.analytic))
+        return bool((apart <= FAR_AGREEMENT * abs(self.analytic)).any())
 
     def _least_visible(self) -> float:
         """Return what a function that works with numbers of this size may lose in rounding."""
