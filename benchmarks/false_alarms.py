@@ -40,8 +40,10 @@ from gradfuzz.server import start_server
 from gradfuzz.shares import Shares, parse_shares
 from gradfuzz.storage import Storage
 
-# A campaign is given so many seconds for each case that is still to be checked.
+# A campaign is given so many seconds for each case that is still to be checked, ...
 SECONDS_A_CASE = 0.003
+# ... and no fewer than these, in which each op has a round.
+LEAST_BUDGET = 30.0
 # Shares above the first are listed, above the second marked.
 NOTABLE = 0.05
 LARGE = 0.20
@@ -88,7 +90,7 @@ def run(watch: Watch, folder: Path, chosen: argparse.Namespace, known: Known) ->
     weights, seed, workers = parse_shares([chosen.oracles]), chosen.seed, chosen.workers
     with stop_on_signals(watch.clock):
         while not watch.clock.stopped:
-            budget = max(watch.left * SECONDS_A_CASE, 1.0)
+            budget = max(watch.left * SECONDS_A_CASE, LEAST_BUDGET)
             schedule = Schedule(names, budget, seed, workers, set(names), oracles=len(weights))
             crew = Workers.of(workers, folder)
             campaign = Campaign(
@@ -185,7 +187,8 @@ def main() -> int:
             buckets = Corpus(chosen.corpus, set(all_ops(load_catalogues()))).known_buckets()
             known = Known.of(buckets, read_accepted(chosen.corpus), tf.__version__)
         print(f"seed {chosen.seed}, {chosen.cases} cases, {len(known.buckets)} known buckets and "
-              f"{len(known.patterns)} patterns of {chosen.corpus}, findings to {folder}", flush=True)  # fmt: skip
+              f"{len(known.patterns)} patterns of {chosen.corpus}", flush=True)  # fmt: skip
+        print(f"findings to {folder}", flush=True)
         watch = Watch(chosen.cases, known)
         run(watch, folder, chosen, known)
     except GradfuzzError as error:
