@@ -1,6 +1,7 @@
 """A long campaign, watched from outside: its speed, the memory of each process, what is left over.
 
     .venv/bin/python benchmarks/night.py [--budget TIME] [--workers N] [--seed N] [--corpus DIR]
+        [--oracles ORACLE=N,…]
 
 Runs `gradfuzz fuzz` over the whole catalogue on a copy of the corpus, and prints for each tenth of
 the time how many cases there were by the second, on the wall and of CPU time, and the most memory
@@ -141,6 +142,7 @@ def options() -> argparse.Namespace:
     add("--budget", type=parse_budget, default=7200.0, metavar="TIME", help="how long (2h)")
     add("--workers", default="auto", metavar="N", help="processes (one on each core)")
     add("--seed", default="1", metavar="N", help="start the random choices here (1)")
+    add("--oracles", default="", metavar="ORACLE=N,…", help="share the time so (as `fuzz` does)")
     add("--corpus", type=Path, default=Path("corpus"), metavar="DIR", help="what is known (corpus)")
     return parser.parse_args()
 
@@ -154,6 +156,7 @@ def main() -> int:
         sys.executable, "-m", "gradfuzz", "fuzz", "--quiet", "--budget", str(chosen.budget),
         "--workers", chosen.workers, "--seed", chosen.seed,
         "--corpus", str(folder / "corpus"), "--run", str(folder / "run"),
+        *(["--oracles", chosen.oracles] if chosen.oracles else []),
     ]  # fmt: skip
     print(f"{chosen.budget:.0f} s, corpus and run in {folder}", flush=True)
     campaign = subprocess.Popen(command, stdout=(folder / "summary.txt").open("wb"))
