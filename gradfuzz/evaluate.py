@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradfuzz.dtypes import EPSILON
 from gradfuzz.errors import ForwardError
 from gradfuzz.graph import Args, Array, Graph, Leaf, Ref, refs_in, replace_refs
 from gradfuzz.noise import Noise
@@ -243,7 +244,7 @@ class Program:
 
     @property
     def epsilon(self) -> float:
-        return 2.0**-52
+        return EPSILON[tf.float64]
 
     @property
     def is_composed(self) -> bool:

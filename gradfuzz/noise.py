@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from gradfuzz.dtypes import EPSILON
 from gradfuzz.runtime import tf
 
 # Each element is moved by up to so many rounding units of its dtype.
 UNITS = 4.0
 
-_EPSILON = {tf.float64: 2.0**-52, tf.float32: 2.0**-23}
-_PARTS = {tf.complex128: tf.float64, tf.complex64: tf.float32}
+# NumPy by itself draws and rounds in these.
+_DTYPES = (tf.float64, tf.complex128, tf.float32, tf.complex64)
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,12 @@ class _Moving(Sequence[tuple[Any, ...]]):
 
 def _moved(tensor: Any, rng: np.random.Generator) -> Any:
     """Return a tensor, each element times 1 plus a few rounding units; zeros stay zeros."""
-    epsilon = _EPSILON.get(_PARTS.get(tensor.dtype, tensor.dtype))
-    if epsilon is None or not hasattr(tensor, "numpy"):
+    if tensor.dtype not in _DTYPES or not hasattr(tensor, "numpy"):
         return tensor
     value = tensor.numpy()
     with np.errstate(all="ignore"):
         units = np.round(rng.uniform(-UNITS, UNITS, value.shape))
-        near = (value * (1 + epsilon * units)).astype(value.dtype)
+        near = (value * (1 + EPSILON[tensor.dtype] * units)).astype(value.dtype)
     return _replaced(near)(tensor)
 
 

@@ -9,28 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from gradfuzz.dtypes import EPSILON
 from gradfuzz.evaluate import Outputs, Runnable, Tensor
 from gradfuzz.runtime import context, op_callbacks, tf
-
-# The rounding unit of each dtype of numbers.
-UNITS = {
-    tf.float64: 2.0**-52,
-    tf.complex128: 2.0**-52,
-    tf.float32: 2.0**-23,
-    tf.complex64: 2.0**-23,
-    tf.float16: 2.0**-10,
-    tf.bfloat16: 2.0**-7,
-}
 
 
 def coarsest(dtypes: Iterable[Any]) -> Any:
     """Return the least precise of some dtypes, float64 where none is of numbers."""
-    return max((d for d in dtypes if d in UNITS), key=lambda d: UNITS[d], default=tf.float64)
+    return max((d for d in dtypes if d in EPSILON), key=lambda d: EPSILON[d], default=tf.float64)
 
 
 def epsilon(values: Sequence[Outputs]) -> float:
     """Return the rounding unit of the least precise tensor of numbers in a forward pass."""
-    return UNITS[coarsest({tensor.dtype for outputs in values for tensor in outputs})]
+    return EPSILON[coarsest({tensor.dtype for outputs in values for tensor in outputs})]
 
 
 def epsilon_within(program: Runnable, sources: Sequence[Tensor]) -> float:
@@ -47,7 +38,7 @@ def epsilon_within(program: Runnable, sources: Sequence[Tensor]) -> float:
         if op.traced or any(_key(tensor) in depending for tensor in op.inputs):
             depending.update(map(_key, op.outputs))
             dtypes.update(op.dtypes())
-    return UNITS[coarsest(dtypes)]
+    return EPSILON[coarsest(dtypes)]
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ def shortened(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def parse(text: str) -> Json:
-    """Return the value of a JSON text.
+def parse(text: str, whole: str = "a whole case file") -> Json:
+    """Return the value of a JSON text, which should be `whole`.
 
     Raises `CaseFileError` where it is not JSON, gives a key twice, has a number that float64
     cannot hold, or is nested deeper than the parser can follow.
@@ -56,9 +56,9 @@ def parse(text: str) -> Json:
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
-        raise wrong(place, f"not JSON ({error.msg})", "a whole case file") from None
+        raise wrong(place, f"not JSON ({error.msg})", whole) from None
     except RecursionError:
-        raise wrong("case file", "nested too deep to parse", "a few levels deep") from None
+        raise wrong("JSON", "nested too deep to parse", "a few levels deep") from None
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

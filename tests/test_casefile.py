@@ -321,7 +321,7 @@ NOT_JSON = "should be a whole case file"
         ("[-Infinity]", 'number -Infinity: not JSON, should be written "-inf"'),
         ("[1e999]", 'number 1e999: too large for float64, should be smaller, or "inf"'),
         ("9" * 5000, "number 999999999…: 5000 digits, should be at most 40"),
-        ("[" * 100_000, "case file: nested too deep to parse, should be a few levels deep"),
+        ("[" * 100_000, "JSON: nested too deep to parse, should be a few levels deep"),
         (" " * (2**25 + 1), "case file: 33554433 characters, should be at most 33554432"),
     ],
     ids=range(18),

@@ -130,7 +130,11 @@ def test_two_replays_of_a_corpus_are_compared(corpus: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "line 1 column 2: not JSON"),
+        (
+            "{",
+            "line 1 column 2: not JSON (Expecting property name enclosed in double quotes), "
+            "should be what gradfuzz replay --json prints",
+        ),
         ("{}", "cases: none, should be there, as gradfuzz replay --json prints it"),
         ('{"cases": [{"file": "x", "status": "odd", "message": ""}]}', "cases[0].status: 'odd'"),
         ('{"cases": [1]}', "cases[0]: 1, should be an object"),

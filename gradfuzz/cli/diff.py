@@ -84,7 +84,7 @@ def _read(path: Path) -> Replay:
     try:
         with path.open("rb") as file:
             text = file.read(BYTES_AT_MOST).decode("utf-8")
-        raw = mapping(parse(text), "replay")
+        raw = mapping(parse(text, "what gradfuzz replay --json prints"), "replay")
         cases = raw.get("cases")
         if not isinstance(cases, list):
             raise wrong("cases", "none", "there, as gradfuzz replay --json prints it")

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gradfuzz.rounding import UNITS, watching
+from gradfuzz.dtypes import EPSILON
+from gradfuzz.rounding import watching
 from gradfuzz.runtime import tf
 
 # Complex numbers round like their parts.
@@ -22,5 +23,5 @@ def ops_seen() -> Iterator[Seen]:
     for op in ran:
         for dtype, name in op.by_dtype():
             real = _PARTS.get(dtype, dtype)
-            if real in UNITS:
+            if real in EPSILON:
                 seen.setdefault(real, name)

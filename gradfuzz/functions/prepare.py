@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradfuzz.dtypes import EPSILON
 from gradfuzz.errors import FunctionError
 from gradfuzz.evaluate import first_line
 from gradfuzz.functions.function import Function
@@ -13,7 +14,7 @@ from gradfuzz.functions.inputs import Arguments, Input, held_variables, named
 from gradfuzz.functions.precision import ops_seen
 from gradfuzz.functions.twin import float64_twin, is_keras_layer
 from gradfuzz.graph import Array
-from gradfuzz.rounding import UNITS, coarsest
+from gradfuzz.rounding import coarsest
 from gradfuzz.runtime import tf
 
 
@@ -127,11 +128,11 @@ def _prepared(name: str, precise: Function | str, given: Function, nondet_tol: f
         outputs = function.result()
     _require_repeats(name, outputs, function.result(), nondet_tol)
     held = {tf.as_dtype(each.value.dtype): f"{each.name}" for each in function.inputs}
-    dtype = max(coarsest(seen), *map(_real, held), key=lambda each: UNITS[each])
+    dtype = max(coarsest(seen), *map(_real, held), key=lambda each: EPSILON[each])
     why = f" ({precise})" if isinstance(precise, str) else ""
     if not why and dtype != tf.float64:
         why = f" ({seen[dtype]} computes in it)" if dtype in seen else f" ({held[dtype]} is)"
-    function = replace(function, epsilon=UNITS[dtype])
+    function = replace(function, epsilon=EPSILON[dtype])
     return Prepared(name, function, outputs, f"{dtype.name}{why}")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gradfuzz.dtypes import EPSILON
 from gradfuzz.errors import ForwardError, FunctionError
 from gradfuzz.evaluate import Feed, Outputs, Tensor, first_line
 from gradfuzz.functions.check import DEADLINE
@@ -13,7 +14,6 @@ from gradfuzz.functions.compute import Jacobians, measure
 from gradfuzz.graph import Array
 from gradfuzz.noise import Noise
 from gradfuzz.realview import from_real_view, real_view
-from gradfuzz.rounding import UNITS
 from gradfuzz.runtime import constant, tf
 from gradfuzz.subject import Subject
 
@@ -48,7 +48,7 @@ class SessionFunction:
     def epsilon(self) -> float:
         """The rounding unit of the least precise real tensor that `y` is computed from."""
         dtypes = {out.dtype.real_dtype for op in _ancestors(self.y) for out in op.outputs}
-        return max(UNITS.get(dtype, 0.0) for dtype in {*dtypes, self.y.dtype.real_dtype})
+        return max(EPSILON.get(dtype, 0.0) for dtype in {*dtypes, self.y.dtype.real_dtype})
 
     def reference(self, values: Sequence[Outputs]) -> "SessionFunction":
         return self

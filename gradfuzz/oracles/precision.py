@@ -13,6 +13,7 @@ import numpy as np
 
 from gradfuzz.analytic import GradientError, linearise
 from gradfuzz.derived import GradientOf
+from gradfuzz.dtypes import EPSILON
 from gradfuzz.errors import ForwardError
 from gradfuzz.evaluate import Program, feed
 from gradfuzz.exact import Exact, derivative, exact_functions
@@ -32,19 +33,23 @@ NAME = "precision"
 
 @dataclass(frozen=True)
 class Format:
-    """A float dtype: its rounding unit, and its least normal and largest number."""
+    """A float dtype: its least normal and largest number, and its rounding unit."""
 
     dtype: Any
-    epsilon: float
     least: float
     largest: float
 
+    @property
+    def epsilon(self) -> float:
+        """From 1 to the next number."""
+        return EPSILON[self.dtype]
+
 
 FORMATS = (
-    Format(tf.float64, 2.0**-52, 2.0**-1022, (2 - 2.0**-52) * 2.0**1023),
-    Format(tf.float32, 2.0**-23, 2.0**-126, (2 - 2.0**-23) * 2.0**127),
-    Format(tf.bfloat16, 2.0**-7, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
-    Format(tf.float16, 2.0**-10, 2.0**-14, 65504.0),
+    Format(tf.float64, 2.0**-1022, (2 - 2.0**-52) * 2.0**1023),
+    Format(tf.float32, 2.0**-126, (2 - 2.0**-23) * 2.0**127),
+    Format(tf.bfloat16, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
+    Format(tf.float16, 2.0**-14, 65504.0),
 )
 
 # So many elements of each call are looked at.
@@ -306,7 +311,7 @@ def _float32(subject: Subject, at: Place | None) -> Outcome:
     if (np.isfinite(same.outputs) & ~np.isfinite(flatten(outputs))).any():
         # Beyond the range of float32.
         return AGREED
-    outcome = Comparison(same, FLOAT64, FLOAT32, "float32", 2.0**-23).examine(at)
+    outcome = Comparison(same, FLOAT64, FLOAT32, "float32", EPSILON[tf.float32]).examine(at)
     return AGREED if _is_subnormal(outcome) else outcome
 
 

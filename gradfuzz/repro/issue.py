@@ -7,7 +7,8 @@ from gradfuzz.convergence import Convergence, convergence
 from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Finding
 from gradfuzz.replay import Replayed, Status
-from gradfuzz.repro.script import expected, script, title
+from gradfuzz.repro.expected import expected
+from gradfuzz.repro.script import script, title
 from gradfuzz.repro.shown import shown
 from gradfuzz.runtime import environment
 from gradfuzz.vote import vote

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradfuzz.arrayjson import shortest
 from gradfuzz.graph import Array, Call, Ref
+from gradfuzz.repro.layer import is_layer, layer_source
 from gradfuzz.repro.recipe import has_reference, is_recipe, recipe_name, reference_name
 
 Name = Callable[[Ref], str]
@@ -33,6 +34,8 @@ def _function_name(op: str) -> str:
 
 
 def _applied(function: str, call: Call, name: Name) -> str:
+    if is_layer(call.op):
+        return layer_source(call, lambda arg: arg_source(arg, name))
     args = ", ".join(f"{key}={arg_source(arg, name)}" for key, arg in call.args.items())
     return f"{function}({args})"
 

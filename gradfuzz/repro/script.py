@@ -6,27 +6,25 @@ once it is gone.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
 
 from gradfuzz.casefile import Case
 from gradfuzz.errors import CaseFileError
 from gradfuzz.evaluate import Outputs, Program, feed
 from gradfuzz.fatal import is_fatal
-from gradfuzz.finding import Bucket, Evidence, Finding
-from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
-from gradfuzz.numeric.screen import scale_of
+from gradfuzz.finding import Bucket, Finding
+from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.oracles import numeric
 from gradfuzz.realview import real_view
+from gradfuzz.repro.brief import brief
+from gradfuzz.repro.expected import bounds_source, step_of
 from gradfuzz.repro.fatal import fatal_tail, standard_imports
+from gradfuzz.repro.layer import layers_source
 from gradfuzz.repro.literals import (
     Name,
     array_source,
     arrays_source,
     call_source,
     modules_of,
-    number_source,
     reference_source,
 )
 from gradfuzz.repro.recipe import has_reference, recipes_source
@@ -41,6 +39,7 @@ from gradfuzz.repro.templates import (
     FUNCTION,
     HEAD,
     INDICES,
+    MEANS,
     MUTATED,
     RAISES,
     REPEAT,
@@ -51,10 +50,6 @@ from gradfuzz.runtime import op_def_registry
 from gradfuzz.subject import Subject
 from gradfuzz.vote import Question, examined
 
-# By how much an observed value may miss the bounds of the true one, relative to it: a quarter
-# of what it was off by when it was found, and no more than this.
-SLACK = {"float64": 1e-6, "float32": 1e-3, "bfloat16": 1e-1, "float16": 1e-2}
-
 
 def script(case: Case) -> str:
     """Return the source.
@@ -64,10 +59,14 @@ def script(case: Case) -> str:
     """
     _require_script(case.finding)
     if is_fatal(case.finding.bucket.kind):
-        return _head(case, case.finding.graph) + fatal_tail(case.finding)
+        graph = case.finding.graph
+        return _head(case, graph) + _means(graph) + fatal_tail(case.finding)
     showing = shown(case.finding)
+    start = _head(case, showing.graph) + _derived(showing)
+    if ending := brief(case.finding.bucket, showing, _truth(showing.graph)):
+        return start + ending
     way, kind = _way(case.finding.bucket)
-    return _head(case, showing.graph) + _derived(showing) + way + _tail(case.finding, showing, kind)
+    return start + _means(showing.graph) + way + _tail(case.finding, showing, kind)
 
 
 def _require_script(finding: Finding) -> None:
@@ -89,7 +88,7 @@ def title(finding: Finding) -> str:
 
 
 def _head(case: Case, graph: Graph) -> str:
-    """Return the source of a graph: its leaves, its function, and the gradient by a tape."""
+    """Return the source of a graph: its leaves and its function."""
     ops = [call.op for _, call in graph.calls]
     modules = set().union(*map(modules_of, ops))
     kind = case.finding.bucket.kind
@@ -101,9 +100,13 @@ def _head(case: Case, graph: Graph) -> str:
         title=_docstring(title(case.finding)),
         versions=", ".join(f"{name} {version}" for name, version in case.environment.items()),
         leaves="\n".join(f"    {array_source(real_view(leaf))}," for leaf in graph.primals),
-        feed=_feed(graph),
-        functions=recipes_source(ops) + _functions(names),
+        functions=recipes_source(ops) + layers_source(ops) + _functions(names),
     )
+
+
+def _means(graph: Graph) -> str:
+    """Return the source of the gradient by a tape, and of what all ways need."""
+    return MEANS.format(feed=_feed(graph))
 
 
 def _feed(graph: Graph) -> str:
@@ -276,9 +279,9 @@ def _value(finding: Finding, showing: Shown) -> str:
 def _bounded(showing: Shown) -> str:
     evidence = showing.evidence
     leaf, element = real_view(showing.graph.primals[evidence.leaf or 0]), evidence.element or 0
-    differences = DIFFERENCES.format(function=_truth(showing.graph), step=_step(leaf, element))
+    differences = DIFFERENCES.format(function=_truth(showing.graph), step=step_of(leaf, element))
     return BOUNDED.format(
-        evidence=EXACT if showing.is_exact else differences, **_bounds(evidence, leaf)
+        evidence=EXACT if showing.is_exact else differences, **bounds_source(evidence, leaf)
     )
 
 
@@ -295,39 +298,8 @@ def _direction(finding: Finding, showing: Shown) -> str:
         weights=arrays_source(subject.linearisation.split(subject.weights)),
         tangents=arrays_source(subject.tangents),
         function=_truth(showing.graph),
-        **_bounds(evidence, subject.primals[0]),
+        **bounds_source(evidence, subject.primals[0]),
     )
-
-
-def _bounds(evidence: Evidence, leaf: Array) -> dict[str, Any]:
-    return {
-        "low": number_source(evidence.low or 0.0),
-        "high": number_source(evidence.high or 0.0),
-        "slack": slack(evidence, leaf),
-        "expected": expected(evidence),
-    }
-
-
-def slack(evidence: Evidence, leaf: Array) -> float:
-    """Return by how much an observed value may miss the bounds of the true one."""
-    low, high = evidence.low or 0.0, evidence.high or 0.0
-    bound = SLACK[leaf.dtype.name] * max(1.0, abs(low), abs(high))
-    if evidence.analytic is None or not np.isfinite(evidence.analytic):
-        return bound
-    return min(bound, max(low - evidence.analytic, evidence.analytic - high) / 4)
-
-
-def expected(evidence: Evidence) -> str:
-    """Return what the derivative should be."""
-    low, high = evidence.low or 0.0, evidence.high or 0.0
-    if evidence.kink:
-        return f"within the one-sided slopes {low:.10g} and {high:.10g}"
-    return f"{(low + high) / 2:.10g} ± {(high - low) / 2:.1g}"
-
-
-def _step(leaf: Array, element: int) -> float:
-    epsilon = 2.0**-52 if leaf.dtype == np.float64 else 2.0**-23
-    return float(scale_of(real_view(leaf)).flat[element] * 2.0 ** round(np.log2(epsilon) / 3))
 
 
 Tail = Callable[[Finding, Shown], str]

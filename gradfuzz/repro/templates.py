@@ -2,7 +2,7 @@
 
 HEAD = '''"""{title}
 
-Prints what is expected and what TensorFlow returns.  Exit code 1: the bug is there; 0: it is gone.
+Exit code 1: the bug is there; 0: it is gone.
 Found by gradfuzz on {versions}.
 """
 
@@ -16,12 +16,14 @@ LEAVES = [
 ]
 
 
-def feed(leaves):
+{functions}'''
+
+MEANS = '''def feed(leaves):
     """Return what `function` takes, of arrays."""
     return [{feed}]
 
 
-{functions}def gradients(cotangents=None):
+def gradients(cotangents=None):
     """Return the gradients by LEAVES of the outputs, weighted by `cotangents`."""
     leaves = feed(LEAVES)
     with tf.GradientTape() as tape:

@@ -183,7 +183,7 @@ TANGENT = '''def tangent_of(first):
     tangents = [{tangents}]
 
     def tangent(*leaves):
-        seeds = [tf.constant(shaped(flat(t), x)) for t, x in zip(tangents, LEAVES)]
+        seeds = [tf.constant(t, x.dtype) for t, x in zip(tangents, LEAVES)]
         with tf.autodiff.ForwardAccumulator(list(leaves), seeds) as accumulator:
             outputs = first(*leaves)
         found = [accumulator.jvp(y) for y in outputs]
