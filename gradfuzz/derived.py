@@ -100,8 +100,13 @@ class GradientOf(Derived):
         return [seed + _times(y, bend) for seed, y, bend in bends]
 
     def noisy(self, noise: Noise) -> "GradientOf":
-        """Return the same with every tensor moved by a few rounding units."""
-        return replace(self, program=self.program.noisy(noise))
+        """Return the same with every tensor moved by a few rounding units, the seeds included."""
+        return replace(
+            self,
+            program=self.program.noisy(noise),
+            cotangents=noise.moved(self.cotangents),
+            curvature=None if self.curvature is None else noise.moved(self.curvature),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +137,8 @@ class TangentOf(Derived):
         return [*values, tuple(map(_or_zeros, found, outputs))]
 
     def noisy(self, noise: Noise) -> "TangentOf":
-        """Return the same with every tensor moved by a few rounding units."""
-        return replace(self, program=self.program.noisy(noise))
+        """Return the same with every tensor moved by a few rounding units, the seeds included."""
+        return replace(self, program=self.program.noisy(noise), tangents=noise.moved(self.tangents))
 
 
 def seeds_of(arrays: Sequence[Array], like: Sequence[Tensor]) -> list[Tensor]:

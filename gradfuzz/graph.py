@@ -123,6 +123,24 @@ class Graph:
         """Whether a call is of a function that may be built of several ops: its name has a dot."""
         return any("." in call.op for _, call in self.calls)
 
+    def parted(self) -> "Graph":
+        """Return the graph in which each read of a leaf is a leaf of its own."""
+        nodes: list[Leaf | Call] = []
+        places: dict[int, int] = {}
+
+        def own(ref: Ref) -> Ref:
+            read = self.nodes[ref.node]
+            if isinstance(read, Call):
+                return Ref(places[ref.node], ref.output)
+            nodes.append(read)
+            return Ref(len(nodes) - 1)
+
+        for index, call in self.calls:
+            args = {name: replace_refs(arg, own) for name, arg in call.args.items()}
+            places[index] = len(nodes)
+            nodes.append(Call(call.op, args))
+        return Graph(tuple(nodes), tuple(map(own, self.outputs)))
+
     def at(self, primals: Sequence[Array]) -> "Graph":
         """Return the same graph with other values in its leaves."""
         feed = iter(primals)

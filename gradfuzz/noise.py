@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradfuzz.dtypes import EPSILON
+from gradfuzz.graph import Array
 from gradfuzz.runtime import tf
 
 # Each element is moved by up to so many rounding units of its dtype.
@@ -34,6 +35,11 @@ class Noise:
         """
         return _Moving(values, np.random.default_rng([self.seed, 2]))
 
+    def moved(self, arrays: Sequence[Array]) -> list[Array]:
+        """Return cotangents or tangents, each element moved by a few rounding units."""
+        rng = np.random.default_rng([self.seed, 3])
+        return [_near(array, EPSILON[tf.as_dtype(array.dtype)], rng) for array in arrays]
+
 
 @dataclass(frozen=True)
 class _Moving(Sequence[tuple[Any, ...]]):
@@ -51,11 +57,13 @@ def _moved(tensor: Any, rng: np.random.Generator) -> Any:
     """Return a tensor, each element times 1 plus a few rounding units; zeros stay zeros."""
     if tensor.dtype not in _DTYPES or not hasattr(tensor, "numpy"):
         return tensor
-    value = tensor.numpy()
+    return _replaced(_near(tensor.numpy(), EPSILON[tensor.dtype], rng))(tensor)
+
+
+def _near(value: Array, epsilon: float, rng: np.random.Generator) -> Array:
     with np.errstate(all="ignore"):
         units = np.round(rng.uniform(-UNITS, UNITS, value.shape))
-        near = (value * (1 + EPSILON[tensor.dtype] * units)).astype(value.dtype)
-    return _replaced(near)(tensor)
+        return (value * (1 + epsilon * units)).astype(value.dtype)
 
 
 def _replaced(value: Any) -> Any:

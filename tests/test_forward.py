@@ -106,6 +106,19 @@ LOOK_ALIKES = {
         Call("Mul", {"x": Ref(2), "y": Ref(1)}),
     ),
     "no elements": one_call("Tanh", np.zeros((0, 2)), x=X),
+    # The logarithm of the cotangent is added to -7000, which rounds it.
+    "digits that the cotangent loses": one_call(
+        "CumulativeLogsumexp", [7000.0], x=X, axis=np.int64(0), exclusive=False, reverse=True
+    ),
+    "what a loss rounds off inside": one_call(
+        "tf.nn.weighted_cross_entropy_with_logits",
+        [1.0, 1e-8],
+        [1.0, -1e5],
+        1.0,
+        labels=X,
+        logits=Y,
+        pos_weight=Ref(2),
+    ),
 }
 
 

@@ -145,6 +145,29 @@ LOOK_ALIKES = {
     "the edge of a domain": one_call("Igamma", 0.8181471805599453, 0.0, a=X, x=Y),
     "another edge": one_call("Igamma", 0.0, 1.0, a=X, x=Y),
     "subnormal in float32": one_call("keras.activations.mish", [-100.0], x=X),
+    "subnormal in float32, in complex numbers": one_call("Tan", np.array(100 + 100j), x=X),
+    "eigenvalues in another order": one_call(
+        "Eig",
+        [
+            [33.0, 1.0, -1.0, 1.0],
+            [0.03, 65.0, 1.0, 0.1],
+            [1.0, 1.0, 97.0, 1.0],
+            [1.0, 1.0, 1.0, 129.0],
+        ],
+        input=X,
+        compute_v=False,
+        Tout="complex128",
+    ),
+    "an element that a solver rounds off": one_call(
+        "MatrixSquareRoot", [[2.0, 1.0], [1.0, 10000003.0]], input=X
+    ),
+    "one leaf as two weights that cancel": one_call(
+        "keras.layers.LayerNormalization",
+        [[-700.0, 0.0], [1.0, -700.0]],
+        [-700.0, -700.0],
+        inputs=X,
+        weights=[Y, Y],
+    ),
     "close to a zero of the derivative": one_call("Cos", [np.pi], x=X),
     "beyond float16": one_call("Square", [1e8], x=X),
     "a triangular factor": chain(

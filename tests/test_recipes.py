@@ -140,6 +140,16 @@ def test_a_sampler_is_judged_by_its_quantile_function():
         assert bucket(graph) == "recipe.StatelessRandomGammaV2.alpha value (numeric)"
 
 
+def test_the_quantile_of_a_large_gamma_sample_moves_with_alpha():
+    quantile = recipes()["recipe.StatelessRandomGammaV2"].reference
+    assert quantile is not None
+    args = {"shape": tf.constant([3]), "at": tf.constant(1e6, tf.float64)}
+    here, there = (quantile(alpha=tf.constant(a, tf.float64), **args) for a in (1e6, 1.01e6))
+    # A hundred standard deviations away it lies at the same number of them beside the mean.
+    deviations = [(x - a) / a**0.5 for x, a in ((here, 1e6), (there, 1.01e6))]
+    np.testing.assert_allclose(*deviations, atol=1e-3)
+
+
 def test_slices_at_one_place_add_up():
     values = {"values": Ref(0), "shape": np.array([2])}
     apart = one_call("recipe.global_norm", [3.0, 4.0], indices=np.array([0, 1]), **values)

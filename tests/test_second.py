@@ -134,6 +134,15 @@ LOOK_ALIKES = {
     "no second derivative at all": one_call("Neg", [0.5], x=X),
     "no elements": one_call("Tanh", np.zeros((0, 2)), x=X),
     "flat tails": one_call("Tanh", [40.0, -700.0], x=X),
+    "the other one of two probabilities": one_call("Softmax", [0.0, 20.0], logits=X),
+    "a curvature beside a large one": one_call("LogSoftmax", [10.0, 1e5], logits=X),
+    "a layer that attends to one alone": one_call(
+        "keras.layers.Attention",
+        [[[8000.0, 10000.0, 0.8], [-900.0, 0.0002, -0.1]]],
+        [[[9e-06, 500000.0, -8e-06], [-2e-07, 0.006, 400.0]]],
+        inputs=[X, X, Y],
+    ),
+    "0 times infinity": one_call("Reciprocal", [0.0], x=X),
 }
 
 

@@ -68,6 +68,9 @@ LOOK_ALIKES = {
     "top 3 of five equals": one_call("TopKV2", np.zeros(5), input=X, k=np.int32(3)),
     "top 3 of twelve equals": one_call("TopKV2", np.zeros(12), input=X, k=np.int32(3)),
     "top 3 of three equals": one_call("TopKV2", [0.0, 0.0, 0.0], input=X, k=np.int32(3)),
+    "eigenvalues of nothing": one_call(
+        "Eig", np.zeros((3, 3, 3)), input=X, compute_v=False, Tout="complex128"
+    ),
     "floor at an integer": one_call("Floor", [0.0, 1.0], x=X),
     "floor from afar": one_call("Floor", [6e8, 1e7 + 0.25], x=X),
     "sign at 0": one_call("Sign", [0.0, 1.0], x=X),

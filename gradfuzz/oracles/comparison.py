@@ -1,7 +1,7 @@
 """Compare two ways to one derivative, and find the element in which they differ."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,9 +10,11 @@ from gradfuzz.analytic import GradientError
 from gradfuzz.errors import ForwardError
 from gradfuzz.finding import AGREED, Evidence, Outcome, faulty, gap, inconclusive
 from gradfuzz.graph import Array
+from gradfuzz.noise import UNITS as NOISE
 from gradfuzz.noise import Noise
-from gradfuzz.numeric.apart import MARGIN, apart, wander
+from gradfuzz.numeric.apart import DRAWS, MARGIN, UNITS, apart, wander
 from gradfuzz.numeric.screen import scale_of
+from gradfuzz.numeric.screen import tangents as random_tangents
 from gradfuzz.oracles.always import fault_of_raising, has_derivative, raised
 from gradfuzz.oracles.difference import Difference
 from gradfuzz.oracles.place import Place, along, only, places
@@ -22,6 +24,12 @@ from gradfuzz.subject import Subject
 
 # So many elements, and outputs of each, are looked at where the ways differ.
 MOST = 8
+# Rounding that noise does not reach, inside of ops, shows at so many points nearby, ...
+JITTER = 6
+# ... at this power of the rounding unit away, for elements of size 1, ...
+NEAR = 0.4
+# ... if it is no more than this power of it.
+ROUNDING = 0.5
 # Rounding that moves a value by more than this part of it leaves nothing to compare.
 BLIND = 1e-3
 
@@ -31,7 +39,8 @@ class Comparison:
     """Two ways to the derivative of `subject`: `second` is under test, `first` is compared with.
 
     `first` must not raise.  `path` is what the bucket calls the second.  `coarsest` is the
-    rounding unit of the ways where the subject's own is finer.
+    rounding unit of the ways where the subject's own is finer.  Derivatives below `least` are
+    nothing: the less precise way has no normal numbers there.
     """
 
     subject: Subject
@@ -39,6 +48,7 @@ class Comparison:
     second: Way
     path: str = ""
     coarsest: float = 0.0
+    least: float = 0.0
 
     @property
     def epsilon(self) -> float:
@@ -149,8 +159,12 @@ class Entry:
         """Return the fault, unless rounding or a kink explains the difference."""
         first, second = (answer.value for answer in self._answers)
         if np.isfinite([first, second]).all():
+            if max(abs(first), abs(second)) < self.comparison.least * self.unit:
+                return AGREED
             moved = max(self._wander(self.comparison.first, first),
                         self._wander(self.comparison.second, second))  # fmt: skip
+            if abs(first - second) > MARGIN * moved:
+                moved = max(self._erratic(first, second), self._inside(), self._backward(first))
             if abs(first - second) <= MARGIN * moved:
                 blind = moved > BLIND * max(abs(first), abs(second))
                 return inconclusive("rounding hides the difference") if blind else AGREED
@@ -189,6 +203,82 @@ class Entry:
 
         return float(wander(np.array(value), measure)[()])
 
+    def _erratic(self, first: float, second: float) -> float:
+        """Return how far the difference of the ways jumps from point to point close by.
+
+        A wrong derivative is off by about the same at all of them, or at this one alone.
+        """
+        comparison, subject = self.comparison, self._subject
+        epsilon = comparison.epsilon
+        most = epsilon**ROUNDING * max(1.0, abs(first), abs(second))
+        # Digits that a lower precision loses are what is asked about.
+        if comparison.coarsest or abs(first - second) > most:
+            return 0.0
+        rng, found = np.random.default_rng(5), []
+        for _ in range(JITTER):
+            pairs = zip(subject.primals, random_tangents(subject.primals, rng), strict=True)
+            near = [(x + epsilon**NEAR * v).astype(x.dtype) for x, v in pairs]
+            answers = self._answers_at(
+                near, (float(rng.uniform(0.5, 1)), float(rng.uniform(0.5, 1)))
+            )
+            if answers is not None:
+                found.append(answers[0].value - answers[1].value)
+        apart = np.array(found)
+        return float(np.ptp(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
+
+    def _inside(self) -> float:
+        """Return what rounding inside of functions may come to, whose tensors no noise moves.
+
+        It is measured by the row of the Jacobian, and by the output where both ways have one
+        precision.
+        """
+        comparison, subject = self.comparison, self._subject
+        if not subject.program.is_composed:
+            return 0.0
+        size = comparison.answers(subject.tangents, self._weights)[0].size
+        if not comparison.coarsest:
+            size = max(size, abs(float(subject.outputs[self.row])))
+        return UNITS / MARGIN * comparison.epsilon * size
+
+    def _backward(self, first: float) -> float:
+        """Return how far the first way moves when the leaves do as a stable solver moves them.
+
+        What it returns in the lower precision is right for a matrix that differs by a few
+        rounding units of its largest element.
+        """
+        if not self.comparison.coarsest:
+            return 0.0
+        rng, found, unit = np.random.default_rng(6), [0.0], NOISE * self.comparison.coarsest
+        for _ in range(DRAWS):
+            near = [
+                x + unit * np.abs(x).max(initial=0.0) * rng.uniform(-1, 1, x.shape)
+                for x in self._subject.primals
+            ]
+            try:
+                there = self.comparison.first.at(self._subject.moved(near))
+                found.append(abs(there(self._tangents, self._weights).value - first))
+            except (GradientError, ForwardError):
+                continue
+        return float(np.max([each for each in found if np.isfinite(each)]))
+
+    def _answers_at(
+        self, primals: Sequence[Array], factors: tuple[float, float] = (1.0, 1.0)
+    ) -> tuple[Answer, Answer] | None:
+        """Return what the ways say at another point, None where one says nothing there.
+
+        They are asked with the tangents and the cotangent times `factors`, which round otherwise.
+        """
+        ways = (self.comparison.first, self.comparison.second)
+        tangents, weights = [factors[0] * v for v in self._tangents], factors[1] * self._weights
+        try:
+            subject = self._subject.moved(primals)
+            answers = [way.at(subject)(tangents, weights) for way in ways]
+        except (GradientError, ForwardError):
+            return None
+        scale = factors[0] * factors[1]
+        first, second = (replace(x, value=x.value / scale, size=x.size / scale) for x in answers)
+        return first, second
+
     @cached_property
     def _difference(self) -> Difference:
         first, second = (answer.value for answer in self._answers)
@@ -197,13 +287,8 @@ class Entry:
         return Difference(line, first, second, self._subject.epsilon, self._differs_at)
 
     def _differs_at(self, primals: Sequence[Array]) -> bool:
-        try:
-            subject = self._subject.moved(primals)
-            ways = (self.comparison.first, self.comparison.second)
-            first, second = (way.at(subject)(self._tangents, self._weights) for way in ways)
-        except (GradientError, ForwardError):
-            return False
-        return differ(first, second, self.comparison.epsilon)
+        answers = self._answers_at(primals)
+        return answers is not None and differ(*answers, self.comparison.epsilon)
 
     def _faulty(self) -> Outcome:
         first, second = self._answers

@@ -46,6 +46,9 @@ def examine(subject: Subject, *, at: Place | None = None) -> Outcome:
     first: Outcome = AGREED
     for ask in _questions(subject, gradient, at):
         outcome = ask()
+        if outcome.fault is not None and outcome.fault.full_kind == "non-finite":
+            # The gradient of an infinite output is that of a weight of 0: 0 times infinity.
+            outcome = outcome if subject.kept.all() else inconclusive("0 times infinity")
         if outcome.fault is not None:
             return outcome
         first = outcome if first is AGREED else first

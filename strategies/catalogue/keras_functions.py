@@ -41,7 +41,9 @@ ACTIVATIONS = """celu elu exponential gelu hard_shrink hard_sigmoid hard_silu ha
     log_sigmoid mish relu relu6 selu sigmoid silu soft_shrink softplus softsign sparse_plus
     sparse_sigmoid squareplus tanh tanh_shrink"""
 LOSSES = """mean_squared_error mean_absolute_error mean_absolute_percentage_error huber log_cosh
-    cosine_similarity hinge squared_hinge"""
+    cosine_similarity"""
+# They take labels of 0 and 1 for -1 and 1, so that there is a branch at these.
+LOSSES_OF_SIGNS = "hinge squared_hinge"
 LOSSES_OF_POSITIVE = "mean_squared_logarithmic_error kl_divergence poisson dice tversky"
 LOSSES_OF_CLASSES = "categorical_crossentropy categorical_focal_crossentropy categorical_hinge"
 BINARY_LOSSES = "binary_crossentropy binary_focal_crossentropy"
@@ -192,6 +194,14 @@ OPS: tuple[Entry, ...] = (
     *(
         op(f"keras.losses.{name}", y_true=Filled("n", Real("*s n")), y_pred=Real("*s n", NONZERO))
         for name in LOSSES.split()
+    ),
+    *(
+        op(
+            f"keras.losses.{name}",
+            y_true=Filled("n", Real("*s n", UNIT, strict=True)),
+            y_pred=Real("*s n", NONZERO),
+        )
+        for name in LOSSES_OF_SIGNS.split()
     ),
     *(
         op(

@@ -12,6 +12,8 @@ Reparameterization Gradients (2018).
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gradfuzz.registry import Recipe
 from gradfuzz.runtime import tf
 
@@ -60,17 +62,22 @@ def gamma(op: str, sampler: Sampler) -> Recipe:
 def _gamma_quantile(alpha: Tensor, at: Tensor, sample: Tensor) -> Tensor:
     """Return what lies in the distribution of `alpha` where `sample` lies in that of `at`.
 
-    Newton's method on the tail that is the smaller one, which has more digits.
+    Newton's method on the tail that is the smaller one, which has more digits.  It starts near:
+    a hundred standard deviations away there is no density to divide by.
     """
     below = tf.math.igamma(at, sample) < 0.5
     wanted = tf.where(below, tf.math.igamma(at, sample), tf.math.igammac(at, sample))
-    found = sample
+
+    found = sample * (alpha / at)
     for _ in range(NEWTON_STEPS):
         density = tf.exp((alpha - 1) * tf.math.log(found) - found - tf.math.lgamma(alpha))
         too_far = tf.where(
             below, tf.math.igamma(alpha, found) - wanted, wanted - tf.math.igammac(alpha, found)
         )
-        found = tf.clip_by_value(found - too_far / density, found / 2, 2 * found)
+        last, found = found, tf.clip_by_value(found - too_far / density, found / 2, 2 * found)
+        # The digits double with each step.
+        if tf.executing_eagerly() and np.all(np.abs(found - last) <= 1e-9 * found):
+            break
     return found
 
 
