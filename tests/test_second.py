@@ -142,6 +142,9 @@ LOOK_ALIKES = {
         [[[9e-06, 500000.0, -8e-06], [-2e-07, 0.006, 400.0]]],
         inputs=[X, X, Y],
     ),
+    "a probability of 1 beside weights": one_call(
+        "tf.math.log_softmax", [[3e8], [-9e4], [-8e8]], logits=X, axis=0
+    ),
     "0 times infinity": one_call("Reciprocal", [0.0], x=X),
 }
 

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from gradfuzz.analytic import GradientError
+from gradfuzz.derived import GradientOf
 from gradfuzz.errors import ForwardError
 from gradfuzz.finding import AGREED, Evidence, Outcome, faulty, gap, inconclusive
 from gradfuzz.graph import Array
@@ -19,7 +20,7 @@ from gradfuzz.oracles.always import fault_of_raising, has_derivative, raised
 from gradfuzz.oracles.difference import Difference
 from gradfuzz.oracles.place import Place, along, only, places
 from gradfuzz.oracles.search import wrong_ones
-from gradfuzz.oracles.ways import Answer, Product, Way
+from gradfuzz.oracles.ways import REVERSE, Answer, Product, Way
 from gradfuzz.subject import Subject
 
 # So many elements, and outputs of each, are looked at where the ways differ.
@@ -229,16 +230,25 @@ class Entry:
     def _inside(self) -> float:
         """Return what rounding inside of functions may come to, whose tensors no noise moves.
 
-        It is measured by the row of the Jacobian, and by the output where both ways have one
-        precision.
+        It is measured by the row of the Jacobian, and where both ways have one precision by the
+        output, and by the first derivative that it is a second one of.
         """
         comparison, subject = self.comparison, self._subject
         if not subject.program.is_composed:
             return 0.0
         size = comparison.answers(subject.tangents, self._weights)[0].size
         if not comparison.coarsest:
-            size = max(size, abs(float(subject.outputs[self.row])))
+            size = max(size, abs(float(subject.outputs[self.row])), self._first_order())
         return UNITS / MARGIN * comparison.epsilon * size
+
+    def _first_order(self) -> float:
+        """Return the size of the first derivative of which this is a second one, 0 for none."""
+        program = self._subject.program
+        if not isinstance(program, GradientOf):
+            return 0.0
+        first = self._subject.derived(program.program)
+        weights = np.abs(first.weights).max(initial=0.0) * np.sign(first.weights)
+        return abs(REVERSE.at(first)(self._tangents, weights).value)
 
     def _backward(self, first: float) -> float:
         """Return how far the first way moves when the leaves do as a stable solver moves them.

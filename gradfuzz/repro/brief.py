@@ -20,8 +20,8 @@ REVERSE = """leaves = [tf.constant(x) for x in LEAVES]
 with tf.GradientTape() as tape:
     tape.watch(leaves)
     y = tf.reshape(function(*leaves)[{output}], [-1])[{row}]
-derivative = tape.gradient(y, leaves[{leaf}])
-observed = None if derivative is None else np.ravel(tf.convert_to_tensor(derivative))[{element}]
+found = tape.gradient(y, leaves[{leaf}])
+observed = None if found is None else np.ravel(tf.convert_to_tensor(found).numpy())[{element}]
 """
 
 FORWARD = """leaves = [tf.constant(x) for x in LEAVES]
@@ -29,8 +29,8 @@ tangents = [np.zeros_like(x) for x in LEAVES]
 tangents[{leaf}].flat[{element}] = 1
 with tf.autodiff.ForwardAccumulator(leaves, [tf.constant(t) for t in tangents]) as accumulator:
     outputs = function(*leaves)
-derivative = accumulator.jvp(outputs[{output}])
-observed = None if derivative is None else np.ravel(tf.convert_to_tensor(derivative))[{row}]
+found = accumulator.jvp(outputs[{output}])
+observed = None if found is None else np.ravel(tf.convert_to_tensor(found).numpy())[{row}]
 """
 
 COMPILED = """@tf.function(autograph=False{how})
@@ -41,16 +41,16 @@ def derivative_of(*leaves):
     return tape.gradient(y, leaves[{leaf}])
 
 
-derivative = derivative_of(*map(tf.constant, LEAVES))
-observed = None if derivative is None else np.ravel(tf.convert_to_tensor(derivative))[{element}]
+found = derivative_of(*map(tf.constant, LEAVES))
+observed = None if found is None else np.ravel(tf.convert_to_tensor(found).numpy())[{element}]
 """
 
 JACOBIAN = """leaves = [tf.constant(x) for x in LEAVES]
 with tf.GradientTape() as tape:
     tape.watch(leaves)
     y = function(*leaves)[{output}]
-derivative = tape.jacobian(y, leaves[{leaf}])
-observed = None if derivative is None else derivative.numpy().reshape({shape})[{row}, {element}]
+found = tape.jacobian(y, leaves[{leaf}])
+observed = None if found is None else found.numpy().reshape({shape})[{row}, {element}]
 """
 
 DIFFERENCES = '''
@@ -59,7 +59,7 @@ def moved(step):
     """Return element {row} of output {output}, with element {element} of leaf {leaf} moved."""
     leaves = [x.copy() for x in LEAVES]
     leaves[{leaf}].flat[{element}] += step
-    return np.float64(np.ravel({truth}(*map(tf.constant, leaves))[{output}])[{row}])
+    return np.float64(np.ravel({truth}(*map(tf.constant, leaves))[{output}].numpy())[{row}])
 
 
 step = {step}

@@ -71,9 +71,6 @@ def script(case: Case) -> str:
 
 def _require_script(finding: Finding) -> None:
     bucket = finding.bucket
-    if bucket.oracle == "second" and any(x.dtype.kind == "c" for x in finding.graph.primals):
-        raise CaseFileError("bucket: second order of complex numbers, should be of real ones for a "
-                            "script")  # fmt: skip
     if bucket.oracle == "precision" and is_fatal(bucket.kind):
         raise CaseFileError(f"bucket: {bucket.kind} in the oracle 'precision', should be in "
                             "reverse mode for a script")  # fmt: skip

@@ -14,6 +14,7 @@ from gradfuzz.errors import CaseFileError
 from gradfuzz.finding import Evidence, Finding
 from gradfuzz.graph import Array, Graph
 from gradfuzz.oracles import precision, second
+from gradfuzz.realview import real_view
 from gradfuzz.repro.literals import arrays_source
 from gradfuzz.repro.ways import GRADIENT, TANGENT
 from gradfuzz.subject import Subject
@@ -60,8 +61,9 @@ def _second(finding: Finding) -> Shown:
 def gradient_source(subject: Subject) -> str:
     """Return the source of the gradient that second derivatives are of."""
     program = second.gradient_program(subject)
-    bends = program.curvature or [np.zeros(u.shape) for u in program.cotangents]
-    return GRADIENT.format(weights=arrays_source(program.cotangents), bends=arrays_source(bends))
+    weights = list(map(real_view, program.cotangents))
+    bends = [real_view(each) for each in program.curvature or [np.zeros(u.shape) for u in weights]]
+    return GRADIENT.format(weights=arrays_source(weights), bends=arrays_source(bends))
 
 
 def tangent_source(subject: Subject) -> str:

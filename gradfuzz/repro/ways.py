@@ -107,7 +107,8 @@ BATCH = '''def by_batch_jacobian(cotangents=None):
     for u, y in zip(cotangents, outputs):
         for number, x in enumerate(leaves):
             if min(x.shape.rank, y.shape.rank) > 1 and x.shape[0] == y.shape[0]:
-                block = tape.batch_jacobian(y, x)
+                loop, block = (tape.batch_jacobian(y, x, experimental_use_pfor=vectorised)
+                               for vectorised in (False, True))
                 if block is not None:
                     rows = block.numpy().reshape(len(u), u[:1].size, x[:1].shape.num_elements())
                     pulled = np.einsum("bi,bij->bj", u.reshape(rows.shape[:2]), rows)
