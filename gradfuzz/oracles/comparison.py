@@ -1,36 +1,26 @@
 """Compare two ways to one derivative, and find the element in which they differ."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from gradfuzz.analytic import GradientError
-from gradfuzz.derived import GradientOf
-from gradfuzz.errors import ForwardError
 from gradfuzz.finding import AGREED, Evidence, Outcome, faulty, gap, inconclusive
 from gradfuzz.graph import Array
-from gradfuzz.noise import UNITS as NOISE
-from gradfuzz.noise import Noise
-from gradfuzz.numeric.apart import DRAWS, MARGIN, UNITS, apart, wander
+from gradfuzz.numeric.apart import MARGIN, apart
 from gradfuzz.numeric.screen import scale_of
-from gradfuzz.numeric.screen import tangents as random_tangents
 from gradfuzz.oracles.always import fault_of_raising, has_derivative, raised
 from gradfuzz.oracles.difference import Difference
 from gradfuzz.oracles.place import Place, along, only, places
+from gradfuzz.oracles.rounding import Rounding
 from gradfuzz.oracles.search import wrong_ones
-from gradfuzz.oracles.ways import REVERSE, Answer, Product, Way
+from gradfuzz.oracles.ways import Answer, Product, Way
 from gradfuzz.subject import Subject
 
 # So many elements, and outputs of each, are looked at where the ways differ.
 MOST = 8
-# Rounding that noise does not reach, inside of ops, shows at so many points nearby, ...
-JITTER = 6
-# ... at this power of the rounding unit away, for elements of size 1, ...
-NEAR = 0.4
-# ... if it is no more than this power of it.
-ROUNDING = 0.5
 # Rounding that moves a value by more than this part of it leaves nothing to compare.
 BLIND = 1e-3
 
@@ -162,10 +152,7 @@ class Entry:
         if np.isfinite([first, second]).all():
             if max(abs(first), abs(second)) < self.comparison.least * self.unit:
                 return AGREED
-            moved = max(self._wander(self.comparison.first, first),
-                        self._wander(self.comparison.second, second))  # fmt: skip
-            if abs(first - second) > MARGIN * moved:
-                moved = max(self._erratic(first, second), self._inside(), self._backward(first))
+            moved = self._rounding.moves(first, second)
             if abs(first - second) <= MARGIN * moved:
                 blind = moved > BLIND * max(abs(first), abs(second))
                 return inconclusive("rounding hides the difference") if blind else AGREED
@@ -192,102 +179,17 @@ class Entry:
     def _answers(self) -> tuple[Answer, Answer]:
         return self.comparison.answers(self._tangents, self._weights)
 
-    def _wander(self, way: Way, value: float) -> float:
-        """Return how far noise moves what a way answers; not at all where it is compiled."""
-
-        def measure(noise: Noise) -> Array:
-            subject = self._subject.derived(self._subject.program.noisy(noise))
-            try:
-                return np.array(way.at(subject)(self._tangents, self._weights).value)
-            except GradientError as error:
-                raise ForwardError("the derivative raised under noise") from error
-
-        return float(wander(np.array(value), measure)[()])
-
-    def _erratic(self, first: float, second: float) -> float:
-        """Return how far the difference of the ways jumps from point to point close by.
-
-        A wrong derivative is off by about the same at all of them, or at this one alone.
-        """
-        comparison, subject = self.comparison, self._subject
-        epsilon = comparison.epsilon
-        most = epsilon**ROUNDING * max(1.0, abs(first), abs(second))
-        # Digits that a lower precision loses are what is asked about.
-        if comparison.coarsest or abs(first - second) > most:
-            return 0.0
-        rng, found = np.random.default_rng(5), []
-        for _ in range(JITTER):
-            pairs = zip(subject.primals, random_tangents(subject.primals, rng), strict=True)
-            near = [(x + epsilon**NEAR * v).astype(x.dtype) for x, v in pairs]
-            answers = self._answers_at(
-                near, (float(rng.uniform(0.5, 1)), float(rng.uniform(0.5, 1)))
-            )
-            if answers is not None:
-                found.append(answers[0].value - answers[1].value)
-        apart = np.array(found)
-        return float(np.ptp(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
-
-    def _inside(self) -> float:
-        """Return what rounding inside of functions may come to, whose tensors no noise moves.
-
-        It is measured by the row of the Jacobian, and where both ways have one precision by the
-        output, and by the first derivative that it is a second one of.
-        """
-        comparison, subject = self.comparison, self._subject
-        if not subject.program.is_composed:
-            return 0.0
-        size = comparison.answers(subject.tangents, self._weights)[0].size
-        if not comparison.coarsest:
-            size = max(size, abs(float(subject.outputs[self.row])), self._first_order())
-        return UNITS / MARGIN * comparison.epsilon * size
-
-    def _first_order(self) -> float:
-        """Return the size of the first derivative of which this is a second one, 0 for none."""
-        program = self._subject.program
-        if not isinstance(program, GradientOf):
-            return 0.0
-        first = self._subject.derived(program.program)
-        weights = np.abs(first.weights).max(initial=0.0) * np.sign(first.weights)
-        return abs(REVERSE.at(first)(self._tangents, weights).value)
-
-    def _backward(self, first: float) -> float:
-        """Return how far the first way moves when the leaves do as a stable solver moves them.
-
-        What it returns in the lower precision is right for a matrix that differs by a few
-        rounding units of its largest element.
-        """
-        if not self.comparison.coarsest:
-            return 0.0
-        rng, found, unit = np.random.default_rng(6), [0.0], NOISE * self.comparison.coarsest
-        for _ in range(DRAWS):
-            near = [
-                x + unit * np.abs(x).max(initial=0.0) * rng.uniform(-1, 1, x.shape)
-                for x in self._subject.primals
-            ]
-            try:
-                there = self.comparison.first.at(self._subject.moved(near))
-                found.append(abs(there(self._tangents, self._weights).value - first))
-            except (GradientError, ForwardError):
-                continue
-        return float(np.max([each for each in found if np.isfinite(each)]))
-
-    def _answers_at(
-        self, primals: Sequence[Array], factors: tuple[float, float] = (1.0, 1.0)
-    ) -> tuple[Answer, Answer] | None:
-        """Return what the ways say at another point, None where one says nothing there.
-
-        They are asked with the tangents and the cotangent times `factors`, which round otherwise.
-        """
+    @cached_property
+    def _rounding(self) -> Rounding:
         ways = (self.comparison.first, self.comparison.second)
-        tangents, weights = [factors[0] * v for v in self._tangents], factors[1] * self._weights
-        try:
-            subject = self._subject.moved(primals)
-            answers = [way.at(subject)(tangents, weights) for way in ways]
-        except (GradientError, ForwardError):
-            return None
-        scale = factors[0] * factors[1]
-        first, second = (replace(x, value=x.value / scale, size=x.size / scale) for x in answers)
-        return first, second
+        return Rounding(
+            ways,
+            self._subject,
+            self._tangents,
+            self._weights,
+            self.comparison.epsilon,
+            lower=self.comparison.coarsest > 0,
+        )
 
     @cached_property
     def _difference(self) -> Difference:
@@ -297,7 +199,7 @@ class Entry:
         return Difference(line, first, second, self._subject.epsilon, self._differs_at)
 
     def _differs_at(self, primals: Sequence[Array]) -> bool:
-        answers = self._answers_at(primals)
+        answers = self._rounding.answers_at(primals)
         return answers is not None and differ(*answers, self.comparison.epsilon)
 
     def _faulty(self) -> Outcome:
