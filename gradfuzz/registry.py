@@ -115,6 +115,17 @@ def reference(op: str) -> Function:
     return function(op) if recipe is None or recipe.reference is None else recipe.reference
 
 
+def is_declared(op: str) -> bool:
+    """Return whether the gradient of `op` is declared to be that of another function."""
+    return reference(op) is not function(op)
+
+
+def is_random(op: str) -> bool:
+    """Return whether a call draws random numbers, so that it returns others when repeated."""
+    definitions = map(op_def_registry.get, {op, *runs(op)})
+    return any(attr.name == "seed" for each in definitions if each for attr in each.attr)
+
+
 def function(op: str) -> Function:
     """Return what computes `op`: a recipe, a function of `tf.raw_ops` or one with a dotted name.
 

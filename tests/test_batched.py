@@ -120,6 +120,9 @@ def test_a_fault_is_found_in_its_bucket(name):
 
 
 LOOK_ALIKES = {
+    "another sample for each point": one_call(
+        "recipe.RandomGamma", 0.0625, alpha=X, shape=np.array([1], np.int32), at=np.array(0.0625)
+    ),
     "relu at 0": one_call("Relu", [0.0, 1.0], features=X),
     "max of ties": one_call("Max", [1.0, 1.0], input=X, axis=ints(0), keep_dims=False),
     "no connection": one_call("Sign", [1.0, 2.0], x=X),

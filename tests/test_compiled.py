@@ -122,6 +122,20 @@ def test_a_fault_is_found_in_its_bucket(name):
 
 
 LOOK_ALIKES = {
+    "a difference inside of a function": one_call(
+        "keras.activations.tanh_shrink", [0.0009765625], x=X
+    ),
+    "a zero between two bounds": one_call(
+        "FakeQuantWithMinMaxVars",
+        np.float32(0),
+        np.float32(-0.0625),
+        np.float32(0.0625),
+        inputs=X,
+        min=Ref(1),
+        max=Ref(2),
+        num_bits=8,
+        narrow_range=False,
+    ),
     "relu at 0": one_call("Relu", [0.0, 1.0], features=X),
     "max of ties": one_call("Max", [1.0, 1.0], input=X, axis=ints(0), keep_dims=False),
     "top 3 of five equals": one_call("TopKV2", np.zeros(5), input=X, k=np.int32(3)),

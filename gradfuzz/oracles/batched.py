@@ -18,6 +18,7 @@ from gradfuzz.oracles.comparison import Comparison
 from gradfuzz.oracles.outputs import compare_outputs
 from gradfuzz.oracles.place import Place
 from gradfuzz.oracles.ways import REVERSE, Answer, Product, Way, inner
+from gradfuzz.registry import is_random
 from gradfuzz.subject import Subject
 
 NAME = "batched"
@@ -68,7 +69,7 @@ def _batch(subject: Subject, at: Place | None) -> Outcome:
 
 def _mapped(subject: Subject, at: Place | None) -> Outcome:
     calls = subject.computation.graph.calls if subject.has_graph else ()
-    if any(name.startswith("seed") for _, call in calls for name in call.args):
+    if any(is_random(call.op) or "seed" in call.args for _, call in calls):
         return inconclusive("a random op draws anew for each point of a batch")
     try:
         outputs, _ = _at_own(subject, subject.weights)
