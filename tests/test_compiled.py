@@ -125,16 +125,15 @@ LOOK_ALIKES = {
     "a difference inside of a function": one_call(
         "keras.activations.tanh_shrink", [0.0009765625], x=X
     ),
-    "a zero between two bounds": one_call(
-        "FakeQuantWithMinMaxVars",
-        np.float32(0),
-        np.float32(-0.0625),
-        np.float32(0.0625),
-        inputs=X,
-        min=Ref(1),
-        max=Ref(2),
-        num_bits=8,
-        narrow_range=False,
+    "a zero between two bounds": Graph(
+        (
+            *(Leaf(np.array(x, np.float32)) for x in (0.0, -0.0625, 0.0625)),
+            Call(
+                "FakeQuantWithMinMaxVars",
+                {"inputs": X, "min": Ref(1), "max": Ref(2), "num_bits": 8, "narrow_range": False},
+            ),
+        ),
+        (Ref(3),),
     ),
     "relu at 0": one_call("Relu", [0.0, 1.0], features=X),
     "max of ties": one_call("Max", [1.0, 1.0], input=X, axis=ints(0), keep_dims=False),
