@@ -21,6 +21,10 @@ class GradientError(Exception):
     """TensorFlow raised while differentiating, where the forward pass had not; see `__cause__`."""
 
 
+class ShapeError(Exception):
+    """A derivative has another shape than what it is by."""
+
+
 @dataclass(frozen=True)
 class Linearisation:
     """A forward pass under a tape, ready for VJPs.

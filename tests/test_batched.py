@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from tensorflow.python.ops.parallel_for import pfor
 
+from gradfuzz.analytic import GradientError
 from gradfuzz.check import check
 from gradfuzz.finding import Verdict
 from gradfuzz.graph import Call, Graph, Leaf, Ref
+from gradfuzz.oracles.always import fault_of_raising
+from gradfuzz.oracles.ways import inner
 from gradfuzz.runtime import tf
 from tests.build import ints, one_call
 from tests.drawing import BRIEF, graphs_of, simplest
@@ -151,3 +154,11 @@ LOOK_ALIKES = {
 @pytest.mark.parametrize("name", LOOK_ALIKES)
 def test_a_look_alike_is_not_reported(name):
     assert check(LOOK_ALIKES[name], oracles=BATCHED).finding is None
+
+
+def test_a_derivative_of_another_shape_is_a_fault_of_its_shape():
+    with pytest.raises(GradientError) as raised:
+        inner([np.ones((1, 2))], [np.ones((1, 1))])
+    fault = fault_of_raising(raised.value)
+    assert fault.kind == "shape"
+    assert fault.evidence.message.endswith("shape (1, 1), should be (1, 2)")

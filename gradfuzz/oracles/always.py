@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradfuzz.analytic import GradientError, Gradients, IndicesError, linearise
+from gradfuzz.analytic import GradientError, Gradients, IndicesError, ShapeError, linearise
 from gradfuzz.evaluate import first_line
 from gradfuzz.finding import AGREED, Evidence, Fault, Outcome, Verdict, inconclusive
 from gradfuzz.graph import Array
@@ -23,7 +23,11 @@ NAME = "always"
 # Every so many cases the gradient is taken twice: a second VJP on each would double the cost.
 REPEAT_EVERY = 16
 
-KINDS: dict[type, str] = {LookupError: "missing", IndicesError: "indices"}
+KINDS: dict[type, str] = {
+    LookupError: "missing",
+    IndicesError: "indices",
+    ShapeError: "shape",
+}
 
 
 def fault_of_raising(error: GradientError) -> Fault:

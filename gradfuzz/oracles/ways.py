@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gradfuzz.analytic import GradientError, ShapeError
 from gradfuzz.graph import Array
 from gradfuzz.subject import Subject
 
@@ -55,12 +56,17 @@ def _forward(subject: Subject) -> Product:
 def inner(seeds: Sequence[Array], derivatives: Sequence[Array | None]) -> Answer:
     """Return the inner product of seeds and derivatives, of which None is 0.
 
-    What has the weight 0 counts for nothing, even where it is infinite.
+    What has the weight 0 counts for nothing, even where it is infinite.  Raises `GradientError`
+    where a derivative has another shape than its seed.
     """
     terms = [np.zeros(0)]
     with np.errstate(all="ignore"):
         for seed, derivative in zip(seeds, derivatives, strict=True):
             if derivative is not None:
+                if derivative.shape != seed.shape:
+                    raise GradientError("shape") from ShapeError(
+                        f"shape {derivative.shape}, should be {seed.shape}"
+                    )
                 moved = seed != 0
                 terms.append(derivative[moved].astype(np.float64) * seed[moved])
         flat = np.concatenate(terms)

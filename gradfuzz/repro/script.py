@@ -241,6 +241,9 @@ def _truth(graph: Graph) -> str:
 
 
 def _tail(finding: Finding, showing: Shown, kind: str) -> str:
+    if kind == "shape" and _way(finding.bucket)[0]:
+        raise CaseFileError("bucket: a shape in another way than reverse mode, should be in that "
+                            "for a script")  # fmt: skip
     for start, write in _TAILS.items():
         if kind.removeprefix("complex-").startswith(start):
             return write(finding, showing)
