@@ -73,7 +73,8 @@ def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding |
     if blamed is None:
         return inconclusive("no op is wrong by itself")
     has_value = not blamed.fault.kind.startswith(WITHOUT_VALUE)
-    if blamed.fault.kind.startswith("raises") and _reads_rough(blamed, Subject.of(blamed.graph)):
+    raised = blamed.fault.kind.startswith(("raises", "missing"))
+    if raised and _reads_rough(blamed, Subject.of(blamed.graph)):
         # What it reads may be what raises, where it has no derivative.
         return inconclusive(f"{blamed.call.op} reads a tensor that is not smooth at this point")
     # Where another path has a number, kinks are no reason for a NaN.

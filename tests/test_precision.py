@@ -142,6 +142,7 @@ LOOK_ALIKES = {
         ),
         Call("Square", {"x": Ref(1)}),
     ),
+    "where there is no value": one_call("Zeta", 0.0, 0.0, x=X, q=Y),
     "the edge of a domain": one_call("Igamma", 0.8181471805599453, 0.0, a=X, x=Y),
     "another edge": one_call("Igamma", 0.0, 1.0, a=X, x=Y),
     "subnormal in float32": one_call("keras.activations.mish", [-100.0], x=X),

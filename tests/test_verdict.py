@@ -142,6 +142,15 @@ UNTOLD = {
         offset=X,
         scale=np.array([-8e8]),
     ),
+    # It is the hue that has no gradient, and no derivative at black.
+    "a black and blue picture of which nothing is read": chain(
+        np.array([0.0, 0, 0, 0, 0, 0, 0, 0, 2]).reshape(1, 3, 3),
+        Call("tf.image.adjust_hue", {"image": X, "delta": 0.125}),
+        Call(
+            "UnsortedSegmentMax",
+            {"data": Ref(1), "num_segments": np.int32(1), "segment_ids": ints(-1)},
+        ),
+    ),
     "division by 0 is 0": one_call("DivNoNan", 10.0, 0.0, x=X, y=Y),
     "kinks that cancel": chain(
         0.0,

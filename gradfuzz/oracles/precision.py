@@ -176,6 +176,9 @@ class Sharp:
     def _derivatives(self, at: Mapping[str, float]) -> Iterator[tuple[dict[str, int], float]]:
         """Yield each derivative that TensorFlow has, by how often which argument."""
         program, primals = Program.of(self.graph(at)), self._primals(at)
+        if not np.isfinite(flatten(program.run(feed(program, primals)))).all():
+            # TensorFlow has no value here, of which there might be a derivative.
+            return
         ones = [np.ones(())]
         known = dict(self._by_each(program, primals, ones))
         for name, gradient in known.items():
