@@ -16,7 +16,7 @@ LAYERS = (
     {"graphjson"},
     {"casefile"},
     {"runtime"},
-    {"layers"},
+    {"dtypes", "layers"},
     {"registry", "gradients_run", "gradient_lines"},
     {"noise"},
     {"evaluate"},
