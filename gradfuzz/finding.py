@@ -54,6 +54,14 @@ class Evidence:
     high: float | None = None
     kink: bool = False
 
+    @property
+    def is_allowed(self) -> bool:
+        """Whether `analytic` lies within the bounds."""
+        analytic, low, high = self.analytic, self.low, self.high
+        if analytic is None or low is None or high is None:
+            return False
+        return low <= analytic <= high
+
 
 @dataclass(frozen=True)
 class Vote:

@@ -25,11 +25,10 @@ from gradfuzz.expect import Expect
 from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
-from gradfuzz.registry import Recipe, recipes
+from gradfuzz.registry import Recipe, is_declared, recipes
 from gradfuzz.replay import Status, replay_one
 from gradfuzz.repro.literals import arg_source, array_source
 from gradfuzz.repro.recipe import (
-    has_reference,
     is_recipe,
     recipe_name,
     recipes_source,
@@ -278,7 +277,7 @@ def test_the_source_of_each_recipe_stands_alone(op: str) -> None:
     defined: dict[str, object] = {"tf": tf, "np": np}
     exec(compile(source, "recipe", "exec"), defined)
     assert callable(defined[recipe_name(op)])
-    assert callable(defined.get(reference_name(op))) == has_reference(op)
+    assert callable(defined.get(reference_name(op))) == is_declared(op)
     assert not OWN_NAMES & set(defined) - {"tf", "np"}
 
 

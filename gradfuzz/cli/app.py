@@ -123,58 +123,71 @@ def _parse_workers(text: str) -> int:
     return int(text)
 
 
+Budget = Annotated[
+    str, typer.Option(metavar="TIME", help="Seconds, or a time such as 90s, 15m, 8h or 1h30m.")
+]
+Ops = Annotated[
+    list[str] | None,
+    typer.Option(metavar="OP,OP…", help="Only these ops. May be repeated.", show_default="all"),
+]
+Oracles = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ORACLE=N,…",
+        help="Share the time among these oracles, by weight.",
+        show_default="all",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="Start the random choices here.",
+        show_default="random, printed",
+    ),
+]
+FuzzedCorpus = Annotated[
+    Path, typer.Option(metavar="DIR", help="Where findings are saved; what is there is known.")
+]
+WorkerCount = Annotated[
+    str,
+    typer.Option(metavar="N", help="Processes to fuzz in, or auto: one on each core."),
+]
+CaseTime = Annotated[
+    float,
+    typer.Option(min=1.0, metavar="SECONDS", help="A case that takes more CPU time hangs."),
+]
+Memory = Annotated[
+    float,
+    typer.Option(min=0.5, metavar="GIB", help="What a worker may hold."),
+]
+RunFolder = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Keep the campaign here.", show_default="in .gradfuzz"),
+]
+Resumed = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Go on with the campaign kept there, as it was begun."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print the summary only.")]
+
+
 @app.command("fuzz")
 def fuzz_command(
     *,
     ops_from: OpsFrom,
-    budget: Annotated[
-        str, typer.Option(metavar="TIME", help="Seconds, or a time such as 90s, 15m, 8h or 1h30m.")
-    ] = "2m",
-    ops: Annotated[
-        list[str] | None,
-        typer.Option(metavar="OP,OP…", help="Only these ops. May be repeated.", show_default="all"),
-    ] = None,
-    oracles: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ORACLE=N,…",
-            help="Share the time among these oracles, by weight.",
-            show_default="all",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Start the random choices here.",
-            show_default="random, printed",
-        ),
-    ] = None,
-    corpus: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where findings are saved; what is there is known.")
-    ] = Path("corpus"),
-    workers: Annotated[
-        str,
-        typer.Option(metavar="N", help="Processes to fuzz in, or auto: one on each core."),
-    ] = "auto",
-    case_time: Annotated[
-        float,
-        typer.Option(min=1.0, metavar="SECONDS", help="A case that takes more CPU time hangs."),
-    ] = 30.0,
-    memory: Annotated[
-        float,
-        typer.Option(min=0.5, metavar="GIB", help="What a worker may hold."),
-    ] = 3.0,
-    run: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep the campaign here.", show_default="in .gradfuzz"),
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Go on with the campaign kept there, as it was begun."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print the summary only.")] = False,
+    budget: Budget = "2m",
+    ops: Ops = None,
+    oracles: Oracles = None,
+    seed: Seed = None,
+    corpus: FuzzedCorpus = Path("corpus"),
+    workers: WorkerCount = "auto",
+    case_time: CaseTime = 30.0,
+    memory: Memory = 3.0,
+    run: RunFolder = None,
+    resume: Resumed = None,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Draw random graphs and check their gradients until the budget is spent.
@@ -198,10 +211,8 @@ def fuzz_command(
     output = Output(json, quiet)
     if resume is not None:
         raise typer.Exit(go_on(resume, output))
-    options = Options(
-        seconds, ops or [], oracles or [], seed, corpus, count, case_time, memory, run
-    )
-    raise typer.Exit(fuzz(options, output))
+    chosen = (seconds, ops or [], oracles or [], seed, corpus, count, case_time, memory, run)
+    raise typer.Exit(fuzz(Options(*chosen), output))
 
 
 @app.command("triage")
@@ -336,41 +347,33 @@ def show_command(
     raise typer.Exit(show(case_file, as_json=json))
 
 
+Missing = Annotated[
+    bool,
+    typer.Option("--missing", help="List the gradients that no entry covers, or did not run."),
+]
+Measured = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Draw and check for so long, and count what ran."),
+]
+Lines = Annotated[
+    bool,
+    typer.Option("--lines", help="With --measure: of TensorFlow's gradient files, what ran."),
+]
+FirstSeed = Annotated[int, typer.Option(min=0, metavar="N", help="Start the random choices here.")]
+
+
 @app.command("ops")
 def ops_command(
     *,
     ops_from: OpsFrom,
     json: Json = False,
-    missing: Annotated[
-        bool,
-        typer.Option("--missing", help="List the gradients that no entry covers, or did not run."),
-    ] = False,
-    measure: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Draw and check for so long, and count what ran."),
-    ] = None,
-    lines: Annotated[
-        bool,
-        typer.Option("--lines", help="With --measure: of TensorFlow's gradient files, what ran."),
-    ] = False,
-    ops: Annotated[
-        list[str] | None,
-        typer.Option(metavar="OP,OP…", help="Measure only these ops.", show_default="all"),
-    ] = None,
-    oracles: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ORACLE=N,…",
-            help="Share the time among these oracles, by weight.",
-            show_default="all",
-        ),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Start the random choices here.")
-    ] = 0,
-    workers: Annotated[
-        str, typer.Option(metavar="N", help="Processes to measure in, or auto: one on each core.")
-    ] = "auto",
+    missing: Missing = False,
+    measure: Measured = None,
+    lines: Lines = False,
+    ops: Ops = None,
+    oracles: Oracles = None,
+    seed: FirstSeed = 0,
+    workers: WorkerCount = "auto",
 ) -> None:
     """List the ops of the catalogue, those left out of it on purpose, and the counts.
 

@@ -328,17 +328,10 @@ def _float32(subject: Subject, at: Place | None) -> Outcome:
         same, FLOAT64, FLOAT32, "float32", coarsest=EPSILON[tf.float32], least=FORMATS[1].least
     )
     outcome = ways.examine(at)
-    if _is_allowed(outcome) and same.program.is_composed:
+    fault = outcome.fault
+    if fault is not None and fault.evidence.is_allowed and same.program.is_composed:
         return inconclusive("differences allow both")
     return inconclusive("a sum cancels") if _cancels(subject, outcome) else outcome
-
-
-def _is_allowed(outcome: Outcome) -> bool:
-    """Return whether the value at fault is within what differences allow."""
-    evidence = None if outcome.fault is None else outcome.fault.evidence
-    if evidence is None or None in (evidence.low, evidence.analytic, evidence.high):
-        return False
-    return (evidence.low or 0.0) <= (evidence.analytic or 0.0) <= (evidence.high or 0.0)
 
 
 def _cancels(subject: Subject, outcome: Outcome) -> bool:

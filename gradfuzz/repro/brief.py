@@ -12,7 +12,7 @@ from gradfuzz.finding import Bucket
 from gradfuzz.graph import Graph, Leaf
 from gradfuzz.numeric.line import flatten
 from gradfuzz.realview import real_view
-from gradfuzz.repro.expected import allowed, expected, is_right, step_of
+from gradfuzz.repro.expected import allowed, expected, step_of
 from gradfuzz.repro.literals import number_source
 from gradfuzz.repro.shown import Shown
 
@@ -158,7 +158,8 @@ def brief(bucket: Bucket, showing: Shown, truth: str) -> str:
     if bucket.oracle == "forward" and bucket.kind.startswith("raises"):
         return ACCUMULATED
     evidence = showing.evidence
-    way = REVERSE_MODE if is_right(evidence) else _way(bucket)
+    # Where the value that was found is right, reverse mode is the way that is wrong.
+    way = REVERSE_MODE if evidence.is_allowed else _way(bucket)
     if way is None or None in (evidence.leaf, evidence.element, evidence.output, evidence.low):
         return ""
     return _element(way, showing, truth)

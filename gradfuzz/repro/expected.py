@@ -31,15 +31,9 @@ def slack(evidence: Evidence, leaf: Array) -> float:
     """Return by how much an observed value may miss the bounds of the true one."""
     low, high = evidence.low or 0.0, evidence.high or 0.0
     bound = SLACK[leaf.dtype.name] * max(1.0, abs(low), abs(high))
-    if evidence.analytic is None or not np.isfinite(evidence.analytic) or is_right(evidence):
+    if evidence.analytic is None or not np.isfinite(evidence.analytic) or evidence.is_allowed:
         return bound
     return min(bound, max(low - evidence.analytic, evidence.analytic - high) / 4)
-
-
-def is_right(evidence: Evidence) -> bool:
-    """Return whether the value that was found is right, and the other way to it is wrong."""
-    found, low, high = evidence.analytic, evidence.low, evidence.high
-    return found is not None and low is not None and high is not None and low <= found <= high
 
 
 def expected(evidence: Evidence) -> str:

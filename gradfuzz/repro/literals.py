@@ -8,8 +8,9 @@ import numpy as np
 
 from gradfuzz.arrayjson import shortest
 from gradfuzz.graph import Array, Call, Ref
+from gradfuzz.registry import is_declared
 from gradfuzz.repro.layer import is_layer, layer_source
-from gradfuzz.repro.recipe import has_reference, is_recipe, recipe_name, reference_name
+from gradfuzz.repro.recipe import is_recipe, recipe_name, reference_name
 
 Name = Callable[[Ref], str]
 
@@ -21,7 +22,7 @@ def call_source(call: Call, name: Name) -> str:
 
 def reference_source(call: Call, name: Name) -> str:
     """Return a call of the function whose derivative its gradient is declared to be."""
-    function = reference_name(call.op) if has_reference(call.op) else _function_name(call.op)
+    function = reference_name(call.op) if is_declared(call.op) else _function_name(call.op)
     return _applied(function, call, name)
 
 

@@ -11,7 +11,7 @@ from copy import copy
 from functools import cache
 
 from gradfuzz.errors import CaseFileError
-from gradfuzz.registry import recipes
+from gradfuzz.registry import is_declared, recipes
 
 # What a script has by itself.
 PROVIDED = {"np", "tf", "Recipe"}
@@ -22,11 +22,6 @@ PAIR = """def Recipe(function, runs="", reference=None, **_):
 
 
 """
-
-
-def has_reference(op: str) -> bool:
-    """Return whether the gradient of a call is declared to be that of another function."""
-    return op in recipes() and recipes()[op].reference is not None
 
 
 def is_recipe(op: str) -> bool:
@@ -50,7 +45,7 @@ def recipes_source(ops: Iterable[str]) -> str:
     Raises `CaseFileError` for one that cannot be taken out of its file.
     """
     found: dict[str, None] = {}
-    for op in sorted({op for op in ops if is_recipe(op) or has_reference(op)}):
+    for op in sorted({op for op in ops if is_recipe(op) or is_declared(op)}):
         found |= dict.fromkeys(_blocks(op))
     return "".join(found)
 
@@ -79,7 +74,7 @@ def _parts(op: str, entry: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             if is_recipe(op):
                 yield recipe_name(op), function
             named = [each.value for each in keywords if each.arg == "reference"]
-            if has_reference(op):
+            if is_declared(op):
                 yield reference_name(op), (named or others[1:2])[0]
         case _:
             yield f"{recipe_name(op)}, {reference_name(op)}", entry

@@ -15,6 +15,7 @@ from gradfuzz.finding import Bucket, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.oracles import numeric
 from gradfuzz.realview import real_view
+from gradfuzz.registry import is_declared
 from gradfuzz.repro.brief import brief
 from gradfuzz.repro.expected import bounds_source, step_of
 from gradfuzz.repro.fatal import fatal_tail, standard_imports
@@ -27,7 +28,7 @@ from gradfuzz.repro.literals import (
     modules_of,
     reference_source,
 )
-from gradfuzz.repro.recipe import has_reference, recipes_source
+from gradfuzz.repro.recipe import recipes_source
 from gradfuzz.repro.shown import Shown, shown
 from gradfuzz.repro.templates import (
     AGREEING,
@@ -121,7 +122,7 @@ def _functions(names: "_Names") -> str:
     """Return the function of a graph, and the one whose derivative its gradient should be."""
     ops = [call.op for _, call in names.graph.calls]
     found = _function(names, "function", call_source)
-    if any(map(has_reference, ops)):
+    if any(map(is_declared, ops)):
         found += _function(names, "reference", reference_source)
     return found
 
@@ -232,7 +233,7 @@ def _derived(showing: Shown) -> str:
 
 
 def _has_reference(graph: Graph) -> bool:
-    return any(has_reference(call.op) for _, call in graph.calls)
+    return any(is_declared(call.op) for _, call in graph.calls)
 
 
 def _truth(graph: Graph) -> str:
