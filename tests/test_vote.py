@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gradfuzz.casefile import dumps, loads
@@ -61,6 +62,21 @@ def test_a_path_that_raises_or_is_lost_has_no_value():
     assert str(votes["reverse in a graph"]) == "None"
     assert str(votes["reverse with unknown rank"]) == "raises-ValueError"
     assert str(votes["reverse"]) == "6"
+
+
+def test_a_path_whose_outputs_have_another_shape_says_so():
+    # The window is larger than what it slides over; only the float64 kernel returns nothing.
+    shape = {"strides": [1, 1, 1, 1], "padding": "VALID"}
+    graph = one_call(
+        "DepthwiseConv2dNative",
+        np.zeros((1, 1, 1, 1)),
+        np.zeros((2, 1, 1, 1)),
+        input=X,
+        filter=Ref(1),
+        **shape,
+    )
+    vote = votes_on(graph, "forward")["float32"]
+    assert (vote.value, vote.note) == (None, "the outputs have other shapes in float32")
 
 
 def test_a_vote_is_shown_with_its_error():

@@ -15,7 +15,7 @@ from gradfuzz.analytic import GradientError, linearise
 from gradfuzz.derived import GradientOf
 from gradfuzz.dtypes import EPSILON
 from gradfuzz.errors import ForwardError
-from gradfuzz.evaluate import Program, feed
+from gradfuzz.evaluate import Program, Tensor, feed
 from gradfuzz.exact import Exact, derivative, exact_functions
 from gradfuzz.finding import AGREED, Evidence, Fault, Outcome, faulty, gap, inconclusive
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
@@ -311,8 +311,7 @@ def _float32(subject: Subject, at: Place | None) -> Outcome:
     except ForwardError:
         # There is no such kernel.
         return AGREED
-    shapes = [tuple(y.shape) for y in same.linearisation.outputs]
-    if [tuple(y.shape) for y in outputs] != shapes:
+    if _shapes(outputs) != _shapes(same.linearisation.outputs):
         return inconclusive("the shapes of the outputs depend on rounding")
     found, wanted = flatten(outputs), same.outputs
     if (np.isfinite(wanted) & ~np.isfinite(found)).any():
@@ -332,6 +331,10 @@ def _float32(subject: Subject, at: Place | None) -> Outcome:
     if fault is not None and fault.evidence.is_allowed and same.program.is_composed:
         return inconclusive("differences allow both")
     return inconclusive("a sum cancels") if _cancels(subject, outcome) else outcome
+
+
+def _shapes(outputs: Sequence[Tensor]) -> list[tuple[int, ...]]:
+    return [tuple(y.shape) for y in outputs]
 
 
 def _cancels(subject: Subject, outcome: Outcome) -> bool:
@@ -392,6 +395,8 @@ def _in_float32(subject: Subject) -> Product:
     if subject.computation.noise is not None:
         program = program.noisy(subject.computation.noise)
     found = linearise(program, rounded, many=True)
+    if _shapes(found.outputs) != _shapes(subject.linearisation.outputs):
+        raise ForwardError("the outputs have other shapes in float32")
 
     def product(tangents: Sequence[Array], weights: Array) -> Answer:
         return inner(tangents, found.pull(weights))
