@@ -165,7 +165,7 @@ def test_a_graph_is_drawn_with_each_node_and_edge() -> None:
 
 
 def test_a_chart_leaves_out_what_it_cannot_draw() -> None:
-    points = [(1.0, 1e-3), (0.1, 0.0), (0.01, float("nan")), (1e-3, 1e-5)]
+    points = [(1.0, 1e-3), (0.1, 0.0), (0.01, float("nan")), (1e-3, 1e-5), (1e-4, 5e-324)]
     svg = line_chart([Series("a", "true", points)], "x", "y", log=True)
     assert svg.count("<circle") == 2
     assert line_chart([Series("a", "true", points[:1])], "x", "y", log=True) == ""

@@ -1,6 +1,9 @@
 """`gradfuzz report`: a campaign or a corpus as one HTML page."""
 
+from functools import partial
 from pathlib import Path
+
+from rich.progress import track
 
 from gradfuzz.catalogue import load_catalogues
 from gradfuzz.cli.terminal import one_line, terminal
@@ -14,7 +17,11 @@ def report(path: Path, output: Path) -> int:
 
     Raises `UsageError` where it cannot be written.
     """
-    found = contents(path, load_catalogues())
+    bar = terminal(stderr=True)
+    watched = partial(
+        track, description="reporting", console=bar, transient=True, disable=not bar.is_terminal
+    )
+    found = contents(path, load_catalogues(), watched)
     try:
         output.write_text(page(found), encoding="utf-8")
     except OSError as error:

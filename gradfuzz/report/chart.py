@@ -8,6 +8,8 @@ from html import escape
 WIDTH, HEIGHT = 480, 240
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 40
 TICKS = 4
+# On a logarithmic axis, what lies within these: the powers of 10 around it are numbers, too.
+LEAST, MOST = 1e-300, 1e300
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Scale:
 
 
 def line_chart(series: Sequence[Series], x_label: str, y_label: str, *, log: bool) -> str:
-    """Return the SVG of some lines; with `log` on logarithmic axes, without what is not above 0.
+    """Return the SVG of some lines; with `log` on logarithmic axes, without what these cannot hold.
 
     Returns "" where there is nothing to draw.
     """
@@ -72,7 +74,9 @@ def line_chart(series: Sequence[Series], x_label: str, y_label: str, *, log: boo
 
 
 def _can_be_drawn(point: tuple[float, float], *, log: bool) -> bool:
-    return all(math.isfinite(value) and (value > 0 or not log) for value in point)
+    if log:
+        return all(LEAST <= value <= MOST for value in point)
+    return all(map(math.isfinite, point))
 
 
 def _line(series: Series, x: Scale, y: Scale) -> str:

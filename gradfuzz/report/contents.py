@@ -1,7 +1,7 @@
 """What stands in a report, as plain values for its template."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,9 +87,15 @@ class Contents:
     speed: str
 
 
-def contents(path: Path, catalogues: Sequence[Catalogue]) -> Contents:
+Cases = Iterable[tuple[Path, Case]]
+
+
+def contents(
+    path: Path, catalogues: Sequence[Catalogue], watched: Callable[[Cases], Cases] = iter
+) -> Contents:
     """Return the report of a campaign's folder, or of a corpus.
 
+    `watched` sees each case as its paths are asked anew, which takes half a second.
     Raises `UsageError` and `StorageError` for what is neither.
     """
     ops = set(all_ops(catalogues))
@@ -102,7 +108,7 @@ def contents(path: Path, catalogues: Sequence[Catalogue]) -> Contents:
         if not files:
             raise StorageError(f"{path}: holds no case file, should be a campaign or a corpus")
     cases, problems = _load(files, ops)
-    findings = [_finding(file, case) for file, case in cases]
+    findings = [_finding(file, case) for file, case in watched(cases)]
     return Contents(
         title=f"gradfuzz: {path.resolve().name}",
         facts={**facts, "findings": str(len(findings)), **environment()},
