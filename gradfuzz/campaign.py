@@ -221,7 +221,7 @@ class Campaign:
         ran = answer.gradients if isinstance(answer, RoundDone) else frozenset[str]()
         gradients, self._gradients = ran - self._gradients, self._gradients | ran
         self.schedule.unseen -= gradients
-        self.listen(RoundEnded(turn.op, oracles[0], seconds, gradients))
+        self.listen(RoundEnded(turn.op, oracles[0], seconds, gradients, around))
 
     def _confirmation(self, pending: Pending) -> Task:
         """Look at a finding in a fresh process: it is one only if it shows there, too."""

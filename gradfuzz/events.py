@@ -74,13 +74,15 @@ class RoundFailed:
 class RoundEnded:
     """A round is over, after so many seconds.
 
-    `gradients` are the op types whose gradient function ran for the first time.
+    `gradients` are the op types whose gradient function ran for the first time; up to `around`
+    calls stood before and behind the one in focus.
     """
 
     op: str
     oracle: str = ""
     seconds: float = 0.0
     gradients: frozenset[str] = frozenset()
+    around: int = 0
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def script(corpus: Corpus) -> list[Event]:
         RoundFailed("Log", "too slow"),
         RoundFailed("Log", "gradfuzz itself failed: KeyError()", own=True),
         StorageFailed("full"),
-        RoundEnded("Log", "numeric", 1.5, frozenset({"Log", "Exp"})),
+        RoundEnded("Log", "numeric", 1.5, frozenset({"Log", "Exp"}), around=3),
     ]
 
 
