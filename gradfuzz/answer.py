@@ -107,10 +107,11 @@ def examined(question: Question) -> Report:
     """
     if question.foreign:
         require_small(question.graph)
+    look = partial(check, question.graph, oracles=question.oracles, seconds=question.seconds)
     if question.kind != "unrepeatable":
-        return check(question.graph, oracles=question.oracles)
+        return look()
     for _ in range(TRIES):
-        report = check(question.graph, oracles=question.oracles, repeat=True)
+        report = look(repeat=True)
         if report.finding is not None:
             break
     return report

@@ -11,7 +11,7 @@ from gradfuzz.oracles import always, batched, compiled, effects, forward, numeri
 from gradfuzz.oracles.place import Place
 from gradfuzz.registry import is_reverse_only
 from gradfuzz.strictjson import shortened
-from gradfuzz.subject import Subject
+from gradfuzz.subject import SECONDS, Subject
 
 
 class Oracle(Protocol):
@@ -59,14 +59,19 @@ class Examination:
 
 
 def examine(
-    graph: Graph, *, oracles: Sequence[str] = (), repeat: bool = False, at: Place | None = None
+    graph: Graph,
+    *,
+    oracles: Sequence[str] = (),
+    repeat: bool = False,
+    at: Place | None = None,
+    seconds: float = SECONDS,
 ) -> Examination:
     """Ask each oracle about `graph`; `repeat` demands that the gradient is taken twice.
 
-    `at` limits the question about values to one element of one leaf.  Raises `ForwardError`
-    where the graph does not run.
+    `at` limits the question about values to one element of one leaf.  Each oracle has so many
+    CPU `seconds`.  Raises `ForwardError` where the graph does not run.
     """
-    subject = Subject.of(graph)
+    subject = Subject.of(graph, seconds)
     found = Examination(always.NAME, always.examine(subject, repeat=repeat))
     if found.outcome is not AGREED:
         return found

@@ -12,6 +12,7 @@ from gradfuzz.finding import Finding, Report
 from gradfuzz.graph import Graph
 from gradfuzz.known import NOTHING, Known
 from gradfuzz.oracles import numeric
+from gradfuzz.subject import SECONDS
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Question:
 
     `kind` is what is wrong with it, as far as is known: some faults need a second look.  A
     graph that is `foreign` is refused before it runs where it would be too large.  `fresh`
-    asks for a process that has answered nothing before.
+    asks for a process that has answered nothing before.  Each oracle has so many CPU `seconds`.
     """
 
     graph: Graph
@@ -45,6 +46,7 @@ class Question:
     foreign: bool = False
     fresh: bool = False
     oracles: tuple[str, ...] = (numeric.NAME,)
+    seconds: float = SECONDS
 
 
 @dataclass(frozen=True, eq=False)

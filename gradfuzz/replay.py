@@ -12,8 +12,14 @@ from gradfuzz.examine import oracles_of
 from gradfuzz.expect import Expect
 from gradfuzz.fatal import fatal, is_fatal
 from gradfuzz.finding import Report, Verdict
+from gradfuzz.limits import USUAL, Limits
 from gradfuzz.order import Answer, Ask, Death, Question, Refused
 from gradfuzz.runtime import tf
+from gradfuzz.subject import SECONDS
+
+# A case that took a campaign all of the time that it gives must not hang on the machine.
+LEISURE = 3
+LIMITS = Limits(seconds=LEISURE * USUAL.seconds)
 
 
 class Status(Enum):
@@ -82,7 +88,10 @@ def replay_one(path: Path, catalogue: Collection[str], ask: Ask) -> Replayed:
         return Replayed(path, Status.ERROR, str(error), case)
     found = case.finding
     # Where there is no telling what a graph does, it may be the end of whoever runs it.
-    answer = ask(Question(found.graph, found.bucket.kind, foreign=True, oracles=oracles))
+    question = Question(
+        found.graph, found.bucket.kind, foreign=True, oracles=oracles, seconds=LEISURE * SECONDS
+    )
+    answer = ask(question)
     report = _report(case, answer)
     if report is None:
         message = answer.message if isinstance(answer, Refused) else "no answer"

@@ -34,7 +34,7 @@ class Subject:
     `primals` are the real views of the leaves, `outputs` those of all outputs, flattened, of shape
     (m,); `kept` says which can be differentiated.  `digest` is a number that depends on the ops and
     the values of the leaves and seeds every random choice, so that the same graph gets the same
-    verdict.  `deadline` ends the examination, in CPU seconds of this process.
+    verdict.  An examination has so many `seconds` of CPU time, and ends at `deadline`.
     """
 
     program: Runnable
@@ -43,13 +43,18 @@ class Subject:
     outputs: Array
     kept: Array
     digest: int
+    seconds: float
     deadline: float
 
     @classmethod
-    def of(cls, graph: Graph) -> "Subject":
-        """Run `graph` forward once.  Raises `ForwardError` where it does not run."""
+    def of(cls, graph: Graph, seconds: float = SECONDS) -> "Subject":
+        """Run `graph` forward once, and give its examination so many CPU seconds.
+
+        Raises `ForwardError` where it does not run.
+        """
         ops = "".join(call.op for _, call in graph.calls)
-        return cls.at(Program.of(graph), [real_view(primal) for primal in graph.primals], ops)
+        primals = [real_view(primal) for primal in graph.primals]
+        return cls.at(Program.of(graph), primals, ops, seconds)
 
     @classmethod
     def at(
@@ -70,14 +75,14 @@ class Subject:
         outputs = flatten(linearisation.outputs)
         deadline = time.process_time() + seconds
         kept = regular(outputs)
-        return cls(program, primals, linearisation, outputs, kept, digest, deadline)
+        return cls(program, primals, linearisation, outputs, kept, digest, seconds, deadline)
 
     def derived(self, program: Runnable) -> "Subject":
         """Return a derivative of this one at the same point, with time of its own.
 
         Raises `ForwardError` where it does not run.
         """
-        return self._of(program, self.primals, self.digest, DERIVED * SECONDS)
+        return self._of(program, self.primals, self.digest, DERIVED * self.seconds)
 
     def renewed(self) -> "Subject":
         """Return the same, with all of the time that a subject has."""
@@ -88,7 +93,7 @@ class Subject:
 
         Raises `ForwardError` where it does not run.
         """
-        return self._of(self.program, primals, self.digest, SECONDS)
+        return self._of(self.program, primals, self.digest, self.seconds)
 
     @cached_property
     def epsilon(self) -> float:

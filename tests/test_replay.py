@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from gradfuzz.answer import ask_here
 from gradfuzz.casefile import Case
+from gradfuzz.check import check
 from gradfuzz.corpus import Corpus
 from gradfuzz.errors import StorageError
 from gradfuzz.expect import Expect
@@ -19,6 +21,7 @@ from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.order import Death
 from gradfuzz.replay import Replayed, Status, replay
 from gradfuzz.runtime import environment
+from gradfuzz.subject import SECONDS
 from tests.build import one_call
 from tests.planted import planted_gradient
 
@@ -115,6 +118,22 @@ def test_the_messages(corpus: Corpus) -> None:
 
 def test_a_gradient_that_is_missing_still_is(corpus: Corpus) -> None:
     [found] = replayed(corpus, case(PREVENTED, MISSING))
+    assert found.status is Status.STILL_FAILS
+
+
+def test_a_case_has_more_time_than_a_campaign_gives_it(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = count()
+    monkeypatch.setattr("time.process_time", lambda: float(next(looks)))
+    with planted(twice):
+        check(SINH, seconds=np.inf)
+        # Twice the time that a check has.
+        step = 2 * SECONDS / next(looks)
+        looks = count()
+        monkeypatch.setattr("time.process_time", lambda: step * next(looks))
+        assert check(SINH).reason == "the check: takes too long, should be a matter of seconds"
+        [found] = replayed(corpus, case(SINH, WRONG))
     assert found.status is Status.STILL_FAILS
 
 

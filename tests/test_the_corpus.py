@@ -7,7 +7,7 @@ import pytest
 from gradfuzz.catalogue import all_ops, load_catalogues
 from gradfuzz.corpus import Corpus
 from gradfuzz.crew import sacrifice
-from gradfuzz.replay import replay
+from gradfuzz.replay import LIMITS, replay
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 OPS = set(all_ops(load_catalogues()))
@@ -15,7 +15,7 @@ OPS = set(all_ops(load_catalogues()))
 
 @pytest.fixture(scope="module")
 def ask():
-    with sacrifice() as asked:
+    with sacrifice(limits=LIMITS) as asked:
         yield asked
 
 

@@ -17,7 +17,7 @@ from gradfuzz.crew import sacrifice
 from gradfuzz.errors import StorageError, UsageError
 from gradfuzz.expect import expect_as_json
 from gradfuzz.known import Accepted, read_accepted, stale
-from gradfuzz.replay import Replayed, Status, case_files, replay_one
+from gradfuzz.replay import LIMITS, Replayed, Status, case_files, replay_one
 from gradfuzz.runtime import environment
 
 STYLES = {Status.ERROR: "bold red", Status.STILL_FAILS: "green", Status.PASSES: "green"}
@@ -43,7 +43,7 @@ def replay(
     done: list[Replayed] = []
     interrupted = False
     try:
-        with sacrifice() as ask:
+        with sacrifice(limits=LIMITS) as ask:
             for file in files_shown:
                 done.append(replay_one(file, catalogue, ask))
     except KeyboardInterrupt:
