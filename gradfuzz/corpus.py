@@ -114,9 +114,9 @@ class Corpus:
         """Write a case, and return its file.
 
         A case that is there already is only seen again: it keeps all but `last_seen`,
-        `environment`, and the votes if it had none.  Raises `StorageError` where nothing could
-        be written, which leaves the folder as it was, and `CaseFileError` for a case that no case
-        file can hold.
+        `environment`, and the votes if there are new ones.  Raises `StorageError` where nothing
+        could be written, which leaves the folder as it was, and `CaseFileError` for a case that no
+        case file can hold.
         """
         with _writing(self.path):
             path, known = self._place(case)
@@ -182,7 +182,7 @@ class Corpus:
 
 
 def _seen_again(known: Case, case: Case) -> Case:
-    finding = replace(known.finding, votes=known.finding.votes or case.finding.votes)
+    finding = replace(known.finding, votes=case.finding.votes or known.finding.votes)
     return replace(known, finding=finding, last_seen=case.last_seen, environment=case.environment)
 
 

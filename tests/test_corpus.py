@@ -17,7 +17,7 @@ from gradfuzz.casefile import Case, file_name
 from gradfuzz.corpus import Corpus, find_case_files
 from gradfuzz.errors import CaseFileError, StorageError
 from gradfuzz.expect import Expect
-from gradfuzz.finding import Bucket, Evidence, Finding
+from gradfuzz.finding import Bucket, Evidence, Finding, Vote
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 
 
@@ -71,6 +71,14 @@ def test_a_case_seen_again_keeps_what_a_person_wrote(corpus: Corpus) -> None:
     assert (found.expect, found.link, found.note) == (Expect.PASSES, "https://x.org/1", "known")
     assert (found.first_seen, found.last_seen) == ("2026-03-01", "2026-04-02")
     assert found.environment == {"tensorflow": "2.21.0"}
+
+
+def test_a_case_seen_again_has_the_votes_of_the_last_sight_that_asked(corpus: Corpus) -> None:
+    votes = [(Vote("reverse", value),) for value in (1.0, 2.0)]
+    for each in (votes[0], votes[1], ()):
+        finding = replace(CASE.finding, votes=each)
+        path = corpus.save(replace(CASE, finding=finding))
+    assert corpus.load(path).finding.votes == votes[1]
 
 
 def test_two_bugs_of_one_graph_are_two_cases(corpus: Corpus) -> None:

@@ -18,7 +18,7 @@ from gradfuzz.casefile import Case
 from gradfuzz.catalogue import load_catalogues
 from gradfuzz.cli.app import app
 from gradfuzz.corpus import Corpus
-from gradfuzz.finding import Bucket, Evidence, Finding
+from gradfuzz.finding import Bucket, Evidence, Finding, Vote
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.report.chart import Series, line_chart
 from gradfuzz.report.contents import contents
@@ -145,6 +145,20 @@ def test_a_crashing_case_is_shown_and_not_run(tmp_path: Path) -> None:
     Corpus(tmp_path).save(case(SINH, Bucket("Sinh", "always", "dies-SIGABRT")))
     [found] = contents(tmp_path, load_catalogues()).findings
     assert "not run" in found.votes
+
+
+@pytest.mark.parametrize(
+    ("tensorflow", "said"),
+    [(environment()["tensorflow"], "7"), ("2.14.0", "3.762195691")],  # cosh(2)
+)
+def test_votes_are_asked_anew_only_where_those_held_are_of_another_tensorflow(
+    tmp_path: Path, tensorflow: str, said: str
+) -> None:
+    voted = replace(SINH_CASE.finding, votes=(Vote("reverse", 7.0),))
+    versions = environment() | {"tensorflow": tensorflow}
+    Corpus(tmp_path).save(replace(SINH_CASE, finding=voted, environment=versions))
+    [found] = contents(tmp_path, load_catalogues()).findings
+    assert found.votes["reverse"].startswith(said)
 
 
 def test_a_broken_file_is_told_and_passed_over(tmp_path: Path) -> None:

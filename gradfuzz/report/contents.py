@@ -15,6 +15,7 @@ from gradfuzz.durations import format_duration
 from gradfuzz.errors import CaseFileError, GradfuzzError, StorageError, UsageError
 from gradfuzz.expect import Expect
 from gradfuzz.fatal import is_fatal
+from gradfuzz.finding import Vote
 from gradfuzz.graph import format_array
 from gradfuzz.guard import require_small
 from gradfuzz.registry import registered_gradients, runs
@@ -34,7 +35,7 @@ NOTABLE = 0.02
 
 @dataclass(frozen=True)
 class FindingView:
-    """One finding.  `votes` is what each path to the derivative says of it now."""
+    """One finding.  `votes` is what each path to the derivative says of it, on this TensorFlow."""
 
     op: str
     input: str
@@ -95,7 +96,8 @@ def contents(
 ) -> Contents:
     """Return the report of a campaign's folder, or of a corpus.
 
-    `watched` sees each case as its paths are asked anew, which takes half a second.
+    `watched` sees each case as it is made ready.  Its paths are asked anew only where it has no
+    votes of this TensorFlow, since that takes half a second.
     Raises `UsageError` and `StorageError` for what is neither.
     """
     ops = set(all_ops(catalogues))
@@ -186,18 +188,24 @@ def _url(link: str) -> str:
 
 
 def _now(case: Case) -> tuple[dict[str, str], str, str]:
-    """Return what each path says of a case now, and how the numeric derivative converges."""
+    """Return what each path says of a case, and how the numeric derivative converges now."""
     graph = case.finding.graph
     if is_fatal(case.finding.bucket.kind):
         return {"not run": "it would take this report with it"}, "", ""
     try:
         require_small(graph)
-        said = {each.path: str(each) for each in vote(case.finding)}
+        said = {each.path: str(each) for each in _votes(case)}
         found = convergence(graph, case.finding.evidence, case.finding.bucket)
     except GradfuzzError as error:
         return {"not run": str(error)}, "", ""
     chart = _convergence_chart(found, case)
     return said, chart, found.place if chart else ""
+
+
+def _votes(case: Case) -> Sequence[Vote]:
+    """Return the votes that a case holds, if they are of this TensorFlow; else ask for them."""
+    is_of_now = case.environment.get("tensorflow") == tf.__version__
+    return case.finding.votes if is_of_now and case.finding.votes else vote(case.finding)
 
 
 def _convergence_chart(found: Convergence, case: Case) -> str:
