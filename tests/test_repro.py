@@ -23,7 +23,10 @@ from gradfuzz.expect import Expect
 from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
+from gradfuzz.oracles.effects import WAYS as EFFECTS
 from gradfuzz.registry import Recipe, is_declared, recipes
+from gradfuzz.repro.direction import DIRECTION
+from gradfuzz.repro.element import DIFFERENCES
 from gradfuzz.repro.literals import arg_source, array_source
 from gradfuzz.repro.recipe import (
     is_recipe,
@@ -32,8 +35,8 @@ from gradfuzz.repro.recipe import (
     reference_name,
 )
 from gradfuzz.repro.script import script
-from gradfuzz.repro.templates import DIFFERENCES, HEAD, VALUE
-from gradfuzz.repro.ways import FORWARD, GRADIENT, TANGENT
+from gradfuzz.repro.templates import GRADIENT, HEAD, TANGENT
+from gradfuzz.repro.ways import WAYS
 from gradfuzz.runtime import tf
 from tests.build import ints, one_call
 from tests.planted import planted_gradient
@@ -147,7 +150,8 @@ OTHER_WAYS = [
     ("compiled", "unknown-rank-value"), ("compiled", "xla-value"), ("compiled", "xla-output"),
     ("batched", "jacobian-value"), ("batched", "batch-jacobian-value"),
     ("batched", "map-value"), ("batched", "map-output"), ("precision", "float32-value"),
-    ("always", "indices"), ("numeric", "raises-ValueError"),
+    ("always", "indices"), ("numeric", "raises-ValueError"), ("batched", "map-raises-TypeError"),
+    *(("effects", f"{path}-{kind}") for path in EFFECTS for kind in ("value", "raises-TypeError")),
 ]  # fmt: skip
 # A batch of two points, which have two elements each.
 BATCH = one_call("Sinh", [[0.5, 2.0], [1.0, -1.0]], x=Ref(0))
@@ -198,7 +202,7 @@ def test_two_ways_of_which_none_is_known_to_be_right_should_agree(wrong: bool) -
     found = script(case(SINH, "fwd-rev-non-finite", evidence, "second"))
     with planted_gradient("Cosh", WRONG["non-finite"]) if wrong else contextlib.nullcontext():
         code, printed = run_here(found)
-    assert (code, "the same in each way" in printed) == (SHOWS if wrong else GONE, True), printed
+    assert (code, "as in reverse mode" in printed) == (SHOWS if wrong else GONE, True), printed
 
 
 def test_where_differences_do_not_tell_either_there_is_no_script() -> None:
@@ -262,8 +266,9 @@ def test_a_process_that_ends_by_itself_is_told_from_one_that_does_not(
         assert (code, "observed SIG" in printed) == (SHOWS, True), printed
 
 
+PARTS = [part for way in WAYS.values() for part in (way.element, *way.definitions)]
 OWN_NAMES = set(re.findall(r"^(?:def )?([A-Za-z_]\w*)(?:\(| = )", "".join(
-    (HEAD, VALUE, DIFFERENCES, FORWARD, GRADIENT, TANGENT)), re.MULTILINE))  # fmt: skip
+    (HEAD, DIFFERENCES, DIRECTION, GRADIENT, TANGENT, *PARTS)), re.MULTILINE))  # fmt: skip
 
 
 @pytest.mark.parametrize("op", sorted(filter(is_recipe, recipes())))

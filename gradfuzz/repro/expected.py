@@ -1,7 +1,5 @@
 """What the derivative that a script takes should be, and how near to it is near enough."""
 
-from typing import Any
-
 import numpy as np
 
 from gradfuzz.dtypes import EPSILON
@@ -9,7 +7,6 @@ from gradfuzz.finding import Evidence
 from gradfuzz.graph import Array
 from gradfuzz.numeric.screen import scale_of
 from gradfuzz.realview import real_view
-from gradfuzz.repro.literals import number_source
 from gradfuzz.runtime import tf
 
 # By how much an observed value may miss the bounds of the true one, relative to it: a quarter
@@ -17,17 +14,7 @@ from gradfuzz.runtime import tf
 SLACK = {"float64": 1e-6, "float32": 1e-3, "bfloat16": 1e-1, "float16": 1e-2}
 
 
-def bounds_source(evidence: Evidence, leaf: Array) -> dict[str, Any]:
-    """Return what templates say of the bounds."""
-    return {
-        "low": number_source(evidence.low or 0.0),
-        "high": number_source(evidence.high or 0.0),
-        "slack": slack(evidence, leaf),
-        "expected": expected(evidence),
-    }
-
-
-def slack(evidence: Evidence, leaf: Array) -> float:
+def _slack(evidence: Evidence, leaf: Array) -> float:
     """Return by how much an observed value may miss the bounds of the true one."""
     low, high = evidence.low or 0.0, evidence.high or 0.0
     bound = SLACK[leaf.dtype.name] * max(1.0, abs(low), abs(high))
@@ -52,7 +39,7 @@ def step_of(leaf: Array, element: int) -> float:
 
 def allowed(evidence: Evidence, leaf: Array) -> tuple[float, float]:
     """Return within what an observed value is right, to as many digits as matter."""
-    room = slack(evidence, leaf)
+    room = _slack(evidence, leaf)
     low, high = float((evidence.low or 0.0) - room), float((evidence.high or 0.0) + room)
     if not 0 < room < np.inf:
         return low, high

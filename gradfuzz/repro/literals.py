@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradfuzz.arrayjson import shortest
-from gradfuzz.graph import Array, Call, Ref
+from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
 from gradfuzz.registry import is_declared
 from gradfuzz.repro.layer import is_layer, layer_source
 from gradfuzz.repro.recipe import is_recipe, recipe_name, reference_name
@@ -71,6 +71,18 @@ def array_source(array: Array) -> str:
 def arrays_source(arrays: Sequence[Array]) -> str:
     """Return arrays as source, with commas between."""
     return ", ".join(map(array_source, arrays))
+
+
+def tensors_source(arrays: str, graph: Graph) -> str:
+    """Return as source what the function of a graph takes, of the `arrays` of that name."""
+    leaves = [node for node in graph.nodes if isinstance(node, Leaf)]
+    variables = [number for number, leaf in enumerate(leaves) if leaf.variable]
+    if not variables:
+        return f"[tf.constant(x) for x in {arrays}]"
+    return (
+        f"[tf.Variable(x).handle if i in {variables} else tf.constant(x)\n"
+        f"          for i, x in enumerate({arrays})]"
+    )
 
 
 def _elements(array: Array) -> str:

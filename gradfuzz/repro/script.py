@@ -5,51 +5,37 @@ once it is gone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gradfuzz.casefile import Case
 from gradfuzz.errors import CaseFileError
 from gradfuzz.evaluate import Outputs, Program, feed
 from gradfuzz.fatal import is_fatal
-from gradfuzz.finding import Bucket, Finding
+from gradfuzz.finding import Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
-from gradfuzz.oracles import numeric
 from gradfuzz.realview import real_view
 from gradfuzz.registry import is_declared
-from gradfuzz.repro.brief import brief
-from gradfuzz.repro.expected import bounds_source, step_of
+from gradfuzz.repro.direction import direction
+from gradfuzz.repro.element import element
 from gradfuzz.repro.fatal import fatal_tail, standard_imports
 from gradfuzz.repro.layer import layers_source
 from gradfuzz.repro.literals import (
     Name,
     array_source,
-    arrays_source,
     call_source,
     modules_of,
     reference_source,
+    tensors_source,
 )
 from gradfuzz.repro.recipe import recipes_source
 from gradfuzz.repro.shown import Shown, shown
-from gradfuzz.repro.templates import (
-    AGREEING,
-    BOUNDED,
-    DIFFERENCES,
-    DIRECTION,
-    EXACT,
-    FORM,
-    FUNCTION,
-    HEAD,
-    INDICES,
-    MEANS,
-    MUTATED,
-    RAISES,
-    REPEAT,
-    VALUE,
-)
-from gradfuzz.repro.ways import OUTPUT, ROWS, WAYS
+from gradfuzz.repro.templates import FUNCTION, HEAD
+from gradfuzz.repro.ways import way_of
+from gradfuzz.repro.whole import ENDINGS, whole
 from gradfuzz.runtime import op_def_registry
-from gradfuzz.subject import Subject
-from gradfuzz.vote import Question, examined
+
+# The kinds of fault that are of one number.
+ELEMENTS = ("value", "none", "non-finite", "lost")
 
 
 def script(case: Case) -> str:
@@ -61,13 +47,10 @@ def script(case: Case) -> str:
     _require_script(case.finding)
     if is_fatal(case.finding.bucket.kind):
         graph = case.finding.graph
-        return _head(case, graph) + _means(graph) + fatal_tail(case.finding)
+        return _head(case, graph) + _leaves(graph) + fatal_tail(case.finding)
     showing = shown(case.finding)
-    start = _head(case, showing.graph) + _derived(showing)
-    if ending := brief(case.finding.bucket, showing, _truth(showing.graph)):
-        return start + ending
-    way, kind = _way(case.finding.bucket)
-    return start + _means(showing.graph) + way + _tail(case.finding, showing, kind)
+    start = _head(case, showing.graph) + _derived(showing) + _leaves(showing.graph)
+    return start + _ending(case.finding, showing)
 
 
 def _require_script(finding: Finding) -> None:
@@ -102,20 +85,8 @@ def _head(case: Case, graph: Graph) -> str:
     )
 
 
-def _means(graph: Graph) -> str:
-    """Return the source of the gradient by a tape, and of what all ways need."""
-    return MEANS.format(feed=_feed(graph))
-
-
-def _feed(graph: Graph) -> str:
-    leaves = [node for node in graph.nodes if isinstance(node, Leaf)]
-    variables = [number for number, leaf in enumerate(leaves) if leaf.variable]
-    if not variables:
-        return "tf.constant(x) for x in leaves"
-    return (
-        f"tf.Variable(x).handle if i in {variables} else tf.constant(x)\n"
-        "            for i, x in enumerate(leaves)"
-    )
+def _leaves(graph: Graph) -> str:
+    return f"leaves = {tensors_source('LEAVES', graph)}\n"
 
 
 def _functions(names: "_Names") -> str:
@@ -241,93 +212,16 @@ def _truth(graph: Graph) -> str:
     return "reference" if _has_reference(graph) else "function"
 
 
-def _tail(finding: Finding, showing: Shown, kind: str) -> str:
-    if kind == "shape" and _way(finding.bucket)[0]:
-        raise CaseFileError("bucket: a shape in another way than reverse mode, should be in that "
-                            "for a script")  # fmt: skip
-    for start, write in _TAILS.items():
-        if kind.removeprefix("complex-").startswith(start):
-            return write(finding, showing)
-    raise CaseFileError(f"bucket.kind: {kind!r}, should be one that a script can show")
-
-
-def _way(bucket: Bucket) -> tuple[str, str]:
-    """Return the way to the gradient that is wrong, "" for a tape's, and the kind without it."""
-    if bucket.oracle == numeric.NAME and bucket.kind.startswith("raises"):
-        # A gradient that raises at once is found before its numbers are asked for.
-        return ROWS, bucket.kind
-    for (oracle, path), source in WAYS.items():
-        if oracle == bucket.oracle and (not path or bucket.kind.startswith(f"{path}-")):
-            return source, bucket.kind.removeprefix(f"{path}-")
-    raise CaseFileError(f"bucket: {bucket.kind!r} of the oracle {bucket.oracle!r}, should be of a "
-                        "way to the gradient that a script knows")  # fmt: skip
-
-
-def _value(finding: Finding, showing: Shown) -> str:
-    evidence = showing.evidence
-    if None in (evidence.leaf, evidence.element, evidence.output):
-        return _direction(finding, showing)
-    if evidence.low is None and not _way(finding.bucket)[0]:
-        raise CaseFileError("evidence: has no bounds of the derivative, should for a script")
-    return VALUE.format(
-        leaf=evidence.leaf,
-        element=evidence.element,
-        output=evidence.output,
-        ending=_bounded(showing) if evidence.low is not None else AGREEING.format(),
-    )
-
-
-def _bounded(showing: Shown) -> str:
-    evidence = showing.evidence
-    leaf, element = real_view(showing.graph.primals[evidence.leaf or 0]), evidence.element or 0
-    differences = DIFFERENCES.format(function=_truth(showing.graph), step=step_of(leaf, element))
-    return BOUNDED.format(
-        evidence=EXACT if showing.is_exact else differences, **bounds_source(evidence, leaf)
-    )
-
-
-def _direction(finding: Finding, showing: Shown) -> str:
-    """Return the ending for a fault that is known of a random direction alone."""
-    subject = examined(finding.graph, finding.bucket)
-    told = Question.of(subject, showing.evidence).numeric()
-    if told.value is None or told.error is None:
-        raise CaseFileError("evidence: names no element, and differences do not tell along a "
-                            "random direction either; should for a script")  # fmt: skip
-    low, high = told.value - told.error, told.value + told.error
-    evidence = replace(showing.evidence, low=low, high=high)
-    return DIRECTION.format(
-        weights=arrays_source(subject.linearisation.split(subject.weights)),
-        tangents=arrays_source(subject.tangents),
-        function=_truth(showing.graph),
-        **bounds_source(evidence, subject.primals[0]),
-    )
-
-
-Tail = Callable[[Finding, Shown], str]
-
-
-def _of_leaf(template: str) -> Tail:
-    return lambda _, showing: template.format(leaf=showing.evidence.leaf or 0)
-
-
-def _output(finding: Finding, showing: Shown) -> str:
-    row = showing.evidence.output
-    way = "mapped" if finding.bucket.kind.startswith("map") else "compiled"
-    rtol = 16 * Subject.of(showing.graph).epsilon ** 0.75
-    return OUTPUT.format(shown=":" if row is None else row, way=way, rtol=rtol)
-
-
-_TAILS: dict[str, Tail] = {
-    "output": _output,
-    "lost": _value,
-    "value": _value,
-    "none": _value,
-    "non-finite": _value,
-    "missing": _of_leaf(RAISES),
-    "raises": _of_leaf(RAISES),
-    "shape": _of_leaf(FORM),
-    "dtype": _of_leaf(FORM),
-    "indices": _of_leaf(INDICES),
-    "unrepeatable": _of_leaf(REPEAT),
-    "mutated": _of_leaf(MUTATED),
-}
+def _ending(finding: Finding, showing: Shown) -> str:
+    bucket, evidence = finding.bucket, showing.evidence
+    if (way := way_of(bucket)) is None:
+        raise CaseFileError(f"bucket: {bucket.kind!r} of the oracle {bucket.oracle!r}, should be "
+                            "of a way to the gradient that a script knows")  # fmt: skip
+    if bucket.kind.endswith(ELEMENTS):
+        if None in (evidence.leaf, evidence.element, evidence.output):
+            return direction(finding, way, showing, _truth(showing.graph))
+        return element(way, showing, _truth(showing.graph))
+    for kind in ENDINGS:
+        if kind in bucket.kind.split("-"):
+            return whole(kind, way, showing)
+    raise CaseFileError(f"bucket.kind: {bucket.kind!r}, should be one that a script can show")

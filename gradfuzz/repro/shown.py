@@ -16,7 +16,7 @@ from gradfuzz.graph import Array, Graph
 from gradfuzz.oracles import precision, second
 from gradfuzz.realview import real_view
 from gradfuzz.repro.literals import arrays_source
-from gradfuzz.repro.ways import GRADIENT, TANGENT
+from gradfuzz.repro.templates import GRADIENT, TANGENT
 from gradfuzz.subject import Subject
 
 

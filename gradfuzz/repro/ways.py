@@ -1,225 +1,305 @@
-"""The other ways to a gradient, and first derivatives as functions, as source for a script."""
+"""The ways to a derivative as source for a script: to one element of it, and to all of it.
 
-FORWARD = '''def by_forward_mode(cotangents=None):
-    """Return the gradients as forward mode has them, one JVP for each real number."""
-    outputs = function(*feed(LEAVES))
-    cotangents = cotangents or [np.ones(y.shape) for y in outputs]
-    found = [np.zeros(flat(leaf).size) for leaf in LEAVES]
-    lost = [True for _ in LEAVES]
-    for number, whole in enumerate(found):
-        for element in range(max(1, whole.size)):
-            tangents = [np.zeros(each.size) for each in found]
-            tangents[number][element:element + 1] = 1.0
-            seeds = [tf.constant(shaped(t, x)) for t, x in zip(tangents, LEAVES)]
-            leaves = feed(LEAVES)
-            with tf.autodiff.ForwardAccumulator(leaves, seeds) as accumulator:
-                outputs = function(*leaves)
-            for u, jvp in zip(cotangents, [accumulator.jvp(y) for y in outputs]):
-                if jvp is not None and np.any(u):
-                    lost[number] = False
-                    u, jvp = flat(u), flat(tf.convert_to_tensor(jvp))
-                    whole[element] += (u[u != 0] * jvp[u != 0]).sum()
-    return [None if gone else shaped(g, x) for g, x, gone in zip(found, LEAVES, lost)]
+What the sources stand behind has defined `function` and `leaves`, the tensors of LEAVES.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import indent
+
+from gradfuzz.finding import Bucket
+
+PICK = """found = None if found is None else tf.convert_to_tensor(found).numpy()
+observed = None if found is None else found.ravel()[{element}]
+"""
+
+FORWARD = """tangents = [np.zeros_like(x) for x in LEAVES]
+tangents[{leaf}].flat[{element}] = 1
+with tf.autodiff.ForwardAccumulator(leaves, [tf.constant(t) for t in tangents]) as accumulator:
+    outputs = function(*leaves)
+found = accumulator.jvp(outputs[{output}])
+""" + PICK.replace("element", "row")
+
+ACCUMULATED = """def forward_mode():
+    tangents = [tf.ones(x.shape, x.dtype) for x in LEAVES]
+    with tf.autodiff.ForwardAccumulator(leaves, tangents) as accumulator:
+        outputs = function(*leaves)
+    return [accumulator.jvp(y) for y in outputs]
 
 
-WAYS["forward mode"] = by_forward_mode
+"""
 
-
-'''
-
-ROWS = '''def by_rows(cotangents=None):
-    """Return the gradient, then each row of the Jacobian, all from one persistent tape."""
-    leaves = feed(LEAVES)
+ROWS = """def by_rows():
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(leaves)
         outputs = function(*leaves)
-    rows = [(y, tf.constant(shaped(hot, y))) for y in outputs for hot in np.eye(flat(y).size)]
-    return [tape.gradient(outputs, leaves),
-            *[tape.gradient(y, leaves, output_gradients=u) for y, u in rows]]
+        rows = [row for y in outputs for row in tf.unstack(tf.reshape(y, [-1]))]
+    return [tape.gradient(each, leaves) for each in (outputs, *rows)]
 
 
-WAYS["reverse mode, row by row from one tape"] = by_rows
+"""
+
+COMPILED = """@tf.function(autograph=False{how})
+def derivative_of(*leaves):
+    with tf.GradientTape() as tape:
+        tape.watch(leaves)
+        y = tf.reshape(function(*leaves)[{output}], [-1])[{row}]
+    return tape.gradient(y, leaves[{leaf}])
 
 
-'''
+found = derivative_of(*leaves)
+"""
 
-COMPILED = '''def compiled(cotangents=None):
-    """Return the outputs and the gradients from a graph that is traced {how}."""
-    eager = function(*feed(LEAVES))
-    cotangents = cotangents or [np.ones(y.shape) for y in eager]
-    connected = []
-
-    def run(leaves, seeds):
-        with tf.GradientTape() as tape:
-            tape.watch(leaves)
-            outputs = function(*leaves)
-        found = tape.gradient(outputs, leaves, output_gradients=seeds)
-        connected[:] = [g is not None for g in found]
-        return outputs, [tf.convert_to_tensor(g) for g in found if g is not None]
-
-    def spec(x):
-        return tf.TensorSpec({shape}, x.dtype)
-
-    traced = tf.function(run, autograph=False, jit_compile={jit}).get_concrete_function(
-        [spec(leaf) for leaf in LEAVES], [spec(y) for y in eager])
-    seeds = [tf.constant(u, y.dtype) for u, y in zip(cotangents, eager)]
-    outputs, found = traced(feed(LEAVES), seeds)
-    there = iter(found)
-    return outputs, [next(there).numpy() if yes else None for yes in connected]
+DERIVE = """def derive(leaves, seeds):
+    with tf.GradientTape() as tape:
+        tape.watch(leaves)
+        outputs = function(*leaves)
+    found = tape.gradient(outputs, leaves, output_gradients=seeds)
+    return outputs, [tf.convert_to_tensor(g) for g in found if g is not None]
 
 
-WAYS["reverse mode, {how}"] = lambda cotangents=None, run=compiled: run(cotangents)[1]
+def ones():
+    return [tf.ones_like(y) for y in function(*leaves)]
 
 
-'''
+"""
 
-JACOBIAN = '''def by_jacobian(cotangents=None):
-    """Return the gradients from the Jacobians that `tape.jacobian` vectorises."""
-    leaves = feed(LEAVES)
+TAPED = """with tf.GradientTape() as tape:
+    tape.watch(leaves)
+    y = function(*leaves)[{output}]
+"""
+
+JACOBIAN = (
+    TAPED
+    + """found = tape.jacobian(y, leaves[{leaf}])
+observed = None if found is None else found.numpy().reshape(-1, {columns})[{row}, {element}]
+"""
+)
+
+JACOBIANS = """def jacobians():
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(leaves)
         outputs = function(*leaves)
-    cotangents = cotangents or [np.ones(y.shape) for y in outputs]
-    found = [None for _ in LEAVES]
-    for u, y in zip(cotangents, outputs):
-        for number, part in enumerate(tape.jacobian(y, leaves)):
-            if part is not None:
-                size = LEAVES[number].size
-                rows = part.numpy().reshape(u.size, size) * (u.ravel() != 0)[:, None]
-                product = (u.ravel() @ rows).reshape(LEAVES[number].shape)
-                found[number] = product if found[number] is None else found[number] + product
-    return found
+    return [tape.jacobian(y, leaves) for y in outputs]
 
 
-WAYS["tape.jacobian"] = by_jacobian
+"""
 
+BATCH_JACOBIAN = (
+    TAPED
+    + """found = tape.batch_jacobian(y, leaves[{leaf}])
+observed = None if found is None else found.numpy().reshape{blocks}[{block}]
+"""
+)
 
-'''
-
-BATCH = '''def by_batch_jacobian(cotangents=None):
-    """Return the gradients from batch Jacobians, each point of a batch by itself."""
-    leaves = feed(LEAVES)
+BATCH_JACOBIANS = """def batch_jacobians():
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(leaves)
         outputs = function(*leaves)
-    cotangents = cotangents or [np.ones(y.shape) for y in outputs]
-    found = [np.zeros(x.shape) for x in LEAVES]
-    for u, y in zip(cotangents, outputs):
-        for number, x in enumerate(leaves):
-            if min(x.shape.rank, y.shape.rank) > 1 and x.shape[0] == y.shape[0]:
-                loop, block = (tape.batch_jacobian(y, x, experimental_use_pfor=vectorised)
-                               for vectorised in (False, True))
-                if block is not None:
-                    rows = block.numpy().reshape(len(u), u[:1].size, x[:1].shape.num_elements())
-                    pulled = np.einsum("bi,bij->bj", u.reshape(rows.shape[:2]), rows)
-                    found[number] += pulled.reshape(x.shape)
-    return found
+    return [tape.batch_jacobian(y, x, experimental_use_pfor=vectorised)
+            for vectorised in (False, True) for y in outputs for x in leaves
+            if min(y.shape.rank, x.shape.rank) > 1 and y.shape[0] == x.shape[0]]
 
 
-WAYS["tape.batch_jacobian"] = by_batch_jacobian
+"""
+
+BATCH = """# These leaves, between two others.
+batch = [tf.constant(np.stack([x * f for f in (63 / 64, 1, 65 / 64)]).astype(x.dtype))
+         for x in LEAVES]
 
 
-'''
+"""
 
-MAPPED = '''def mapped(cotangents=None):
-    """Return the outputs and gradients at LEAVES, as one of the points of a batch."""
-    eager = function(*feed(LEAVES))
-    cotangents = cotangents or [np.ones(y.shape) for y in eager]
-    seeds = [tf.constant(u, y.dtype) for u, y in zip(cotangents, eager)]
-    connected = []
-
-    def run(leaves):
-        with tf.GradientTape() as tape:
-            tape.watch(leaves)
-            outputs = function(*leaves)
-        found = tape.gradient(outputs, leaves, output_gradients=seeds)
-        connected[:] = [g is not None for g in found]
-        return [*outputs, *[tf.convert_to_tensor(g) for g in found if g is not None]]
-
-    factors = (1 - 2.0 ** -6, 1, 1 + 2.0 ** -6)
-    batch = [np.stack([(x * factor).astype(x.dtype) for factor in factors]) for x in LEAVES]
-    found = [t[1] for t in tf.vectorized_map(run, feed(batch))]
-    there = iter(found[len(eager):])
-    return found[:len(eager)], [next(there).numpy() if yes else None for yes in connected]
+MAPPED = (
+    BATCH
+    + """hot = [np.zeros_like(y) for y in function(*leaves)]
+hot[{output}].flat[{row}] = 1
+seeds = [*map(tf.constant, hot)]
 
 
-WAYS["vectorized_map"] = lambda cotangents=None: mapped(cotangents)[1]
+def derivative_of(leaves):
+    with tf.GradientTape() as tape:
+        tape.watch(leaves)
+        outputs = function(*leaves)
+    found = tape.gradient(outputs, leaves, output_gradients=seeds)
+    return outputs, {{i: tf.convert_to_tensor(g) for i, g in enumerate(found) if g is not None}}
 
 
-'''
+found = tf.vectorized_map(derivative_of, batch)[1].get({leaf})
+observed = None if found is None else found[1].numpy().ravel()[{element}]
+"""
+)
 
-OUTPUT = """eager, found = (
-    np.concatenate([np.ravel(np.asarray(y, np.float64)) for y in outputs])
-    for outputs in (function(*feed(LEAVES)), {way}()[0]))
-print(f"expected {{eager[{shown}].tolist()}}, as in eager mode")
-print(f"observed {{found[{shown}].tolist()}}")
-same = eager.shape == found.shape and np.allclose(
-    found[{shown}], eager[{shown}], rtol={rtol:.1g}, atol=1e-12, equal_nan=True)
-sys.exit(0 if same else 1)
+MAP = """def mapped():
+    seeds = ones()
+    return tf.vectorized_map(lambda leaves: derive(leaves, seeds), batch)
+
+
+"""
+
+IDENTITY = """@tf.custom_gradient
+def unchanged(x):
+    return tf.identity(x), lambda u: u
+
+
+def wrapped(*leaves):
+    return [unchanged(y) for y in function(*[unchanged(x) for x in leaves])]
+
+
+"""
+
+READ = """variables = [tf.Variable(x) for x in leaves]
+
+
+def read_variables(*leaves):
+    return function(*map(tf.convert_to_tensor, leaves))
+
+
+"""
+
+ALONE = """def alone(leaf):
+    with tf.GradientTape() as tape:
+        tape.watch(leaf)
+        outputs = function(*leaves)
+    return tape.gradient(outputs, leaf)
+
+
 """
 
 
-GRADIENT = '''def gradient_of(first):
-    """Return the function of its gradient by its outputs, weighted, and half their squares."""
-    weights = [{weights}]
-    bends = [{bends}]
+@dataclass(frozen=True)
+class Way:
+    """A way to a derivative, and what it is called.
 
-    def gradient(*leaves):
-        with tf.GradientTape() as tape:
-            tape.watch(list(leaves))
-            outputs = first(*leaves)
-        seeds = [tf.constant(u, y.dtype) + tf.math.multiply_no_nan(y, tf.constant(c, y.dtype))
-                 for u, c, y in zip(weights, bends, outputs)]
-        found = tape.gradient(outputs, list(leaves), output_gradients=seeds)
-        return [tf.zeros_like(x) if g is None else tf.convert_to_tensor(g)
-                for g, x in zip(found, leaves)]
+    `element` sets `observed` to one number of the Jacobian, or to None.  `definitions` are what
+    `call` needs, which takes the whole derivative, and `outputs`, which has those of the function.
+    """
 
-    return gradient
+    name: str
+    element: str
+    definitions: tuple[str, ...]
+    call: str
+    outputs: str = ""
 
 
-'''
+def _reverse(
+    name: str,
+    function: str = "reverse_mode",
+    *,
+    before: str = "",
+    tape: str = "",
+    watch: bool = True,
+    run: str = "function",
+    sources: str = "leaves",
+    asked: str = "",
+) -> Way:
+    """Return reverse mode as it is, or with something about the tape that must not matter."""
+    watched = f"    tape.watch({sources})\n" if watch else ""
+    opened = f"with tf.GradientTape({tape}) as tape:\n{watched}"
+    element = (
+        f"{before}{opened}    y = tf.reshape({run}(*{sources})[{{output}}], [-1])[{{row}}]\n"
+        f"found = tape.gradient(y, {sources}[{{leaf}}]{asked})\n{PICK}"
+    )
+    body = (
+        f"{opened}    outputs = {run}(*{sources})\nreturn tape.gradient(outputs, {sources}{asked})"
+    )
+    defined = f"{before}def {function}():\n{indent(body, '    ')}\n\n\n"
+    return Way(name, element, (defined,), f"{function}()")
 
-TANGENT = '''def tangent_of(first):
-    """Return the function of its JVP along fixed tangents."""
-    tangents = [{tangents}]
 
-    def tangent(*leaves):
-        seeds = [tf.constant(t, x.dtype) for t, x in zip(tangents, LEAVES)]
-        with tf.autodiff.ForwardAccumulator(list(leaves), seeds) as accumulator:
-            outputs = first(*leaves)
-        found = [accumulator.jvp(y) for y in outputs]
-        return [tf.zeros_like(y) if t is None else tf.convert_to_tensor(t)
-                for t, y in zip(found, outputs)]
-
-    return tangent
+def _compiled(name: str, how: str = "") -> Way:
+    call = f"tf.function(derive, autograph=False{how})(leaves, ones())"
+    return Way(name, COMPILED.replace("{how}", how) + PICK, (DERIVE,), call, f"{call}[0]")
 
 
-'''
+def _unknown(name: str, signature: str, shape: str) -> Way:
+    specs = f"[tf.TensorSpec({shape}, x.dtype) for x in tensors]"
+    defined = f"def {signature}(tensors):\n    return {specs}\n\n\n"
+    element = COMPILED.replace("{how}", f", input_signature={signature}(leaves)") + PICK
+    signatures = f"[{signature}(leaves), {signature}(ones())]"
+    call = f"tf.function(derive, {signatures}, autograph=False)(leaves, ones())"
+    return Way(name, defined + element, (DERIVE, defined), call, f"{call}[0]")
 
 
-def _compiled(how: str, shape: str, *, jit: bool = False) -> str:
-    return COMPILED.format(how=how, shape=shape, jit=jit)
+REVERSE_MODE = _reverse("in reverse mode")
+FORWARD_MODE = Way("in forward mode", FORWARD, (ACCUMULATED,), "forward_mode()")
+ROW_BY_ROW = Way("row by row from one tape", REVERSE_MODE.element, (ROWS,), "by_rows()")
 
-
-# The dtypes in which the digits of a gradient are counted.
+# The formats in which the digits of a gradient are counted.
 FORMATS = ("float64", "float32", "bfloat16", "float16")
 
-# By oracle and path: another way, beside a tape's.
+# By oracle and the path in its buckets.
 WAYS = {
-    ("numeric", ""): "",
-    ("always", ""): "",
-    ("forward", ""): FORWARD,
-    ("compiled", "graph"): _compiled("with all shapes known", "x.shape"),
-    ("compiled", "unknown-dims"): _compiled("with unknown dimensions", "[None] * len(x.shape)"),
-    ("compiled", "unknown-rank"): _compiled("with unknown rank", "None"),
-    ("compiled", "xla"): _compiled("by XLA", "x.shape", jit=True),
-    ("batched", "jacobian"): JACOBIAN,
-    ("batched", "batch-jacobian"): BATCH,
-    ("batched", "map"): MAPPED,
-    **{("precision", dtype + order): "" for order in ("-second", "") for dtype in FORMATS},
-    ("second", "fwd-rev"): FORWARD,
-    ("second", "fwd-fwd"): FORWARD,
-    ("second", "rev-fwd"): "",
-    ("second", "transposed"): "",
-    ("second", ""): "",
+    ("numeric", "raises"): ROW_BY_ROW,  # at once, it is found before its numbers are asked for
+    ("numeric", ""): REVERSE_MODE,
+    ("always", ""): REVERSE_MODE,
+    ("forward", ""): FORWARD_MODE,
+    ("compiled", "graph"): _compiled("in a graph"),
+    ("compiled", "unknown-dims"): _unknown(
+        "in a graph of unknown dimensions", "unknown_dims", "[None] * x.shape.rank"
+    ),
+    ("compiled", "unknown-rank"): _unknown("in a graph of unknown rank", "unknown_rank", "None"),
+    ("compiled", "xla"): _compiled("by XLA", ", jit_compile=True"),
+    ("batched", "jacobian"): Way("by tape.jacobian", JACOBIAN, (JACOBIANS,), "jacobians()"),
+    ("batched", "batch-jacobian"): Way(
+        "by tape.batch_jacobian", BATCH_JACOBIAN, (BATCH_JACOBIANS,), "batch_jacobians()"
+    ),
+    ("batched", "map"): Way(
+        "by tf.vectorized_map",
+        MAPPED,
+        (BATCH, DERIVE, MAP),
+        "mapped()",
+        "[y[1] for y in mapped()[0]]",
+    ),
+    **{("precision", each): REVERSE_MODE for each in FORMATS},
+    ("second", "fwd-rev"): FORWARD_MODE,
+    ("second", "fwd-fwd"): FORWARD_MODE,
+    ("second", "rev-fwd"): REVERSE_MODE,
+    ("second", "transposed"): REVERSE_MODE,
+    ("second", ""): REVERSE_MODE,
+    ("effects", "subset"): Way(
+        "of one leaf, the others not watched",
+        REVERSE_MODE.element.replace("watch(leaves)", "watch(leaves[{leaf}])"),
+        (ALONE,),
+        "[alone(leaf) for leaf in leaves]",
+    ),
+    ("effects", "zeros"): _reverse(
+        "with zeros asked for", "with_zeros", asked=", unconnected_gradients='zero'"
+    ),
+    ("effects", "accessed"): _reverse(
+        "of variables that are read",
+        "accessed",
+        before=READ,
+        watch=False,
+        run="read_variables",
+        sources="variables",
+    ),
+    ("effects", "watched"): _reverse(
+        "of variables that are watched",
+        "watched",
+        before=READ,
+        tape="watch_accessed_variables=False",
+        run="read_variables",
+        sources="variables",
+    ),
+    ("effects", "recomputed"): _reverse(
+        "with tf.recompute_grad", "recomputed", run="tf.recompute_grad(function)"
+    ),
+    ("effects", "wrapped"): _reverse(
+        "through identities", "identities", before=IDENTITY, run="wrapped"
+    ),
+    ("effects", ""): REVERSE_MODE,
 }
+
+
+def way_of(bucket: Bucket) -> Way | None:
+    """Return the way that a bucket finds wrong, None for one that a script does not know."""
+    for (oracle, path), way in WAYS.items():
+        if oracle == bucket.oracle and (not path or bucket.kind.startswith(path)):
+            return way
+    return None
+
+
+def ways_of(oracle: str) -> Iterator[Way]:
+    """Yield the ways of an oracle, each once."""
+    yield from dict.fromkeys(way for (of, _), way in WAYS.items() if of == oracle)
