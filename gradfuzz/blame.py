@@ -79,6 +79,8 @@ def blame(graph: Graph, examination: Examination, examine: Examine) -> Finding |
         return inconclusive(f"{blamed.call.op} reads a tensor that is not smooth at this point")
     # Where another path has a number, kinks are no reason for a NaN.
     is_nan = bool(blamed.fault.path) and blamed.fault.kind == "non-finite"
+    if is_nan and _reads_nonfinite(blamed):
+        return inconclusive(f"{blamed.call.op} reads a tensor that is not finite at this point")
     if has_value and not is_nan and not _is_single(blamed.graph):
         reason = _meeting_kinks(blamed, examine)
         if reason is not None:
@@ -156,9 +158,21 @@ def _meeting_kinks(blamed: Blamed, examine: Examine) -> str | None:
 
 def _reads_rough(blamed: Blamed, subject: Subject) -> bool:
     """Return whether the call to blame reads what is not smooth at the point."""
+    read = _computed(blamed, subject)
+    return bool(read) and not _is_smooth(blamed.graph.cut(read))
+
+
+def _reads_nonfinite(blamed: Blamed) -> bool:
+    """Return whether the call to blame reads what another call made infinite, or no number."""
+    subject = Subject.of(blamed.graph)
+    read = _computed(blamed, subject)
+    return not all(np.isfinite(subject.value(ref)).all() for ref in read)
+
+
+def _computed(blamed: Blamed, subject: Subject) -> list[Ref]:
+    """Return what the call to blame reads from other calls and has a gradient by."""
     inputs = [ref for ref in blamed.call.inputs if isinstance(blamed.graph.nodes[ref.node], Call)]
-    real = [ref for ref in inputs if subject.is_differentiable(ref)]
-    return bool(real) and not _is_smooth(blamed.graph.cut(real))
+    return [ref for ref in inputs if subject.is_differentiable(ref)]
 
 
 def isolated(graph: Graph, value: Callable[[Ref], Array]) -> Graph:

@@ -54,13 +54,17 @@ class _Moving(Sequence[tuple[Any, ...]]):
 
 
 def _moved(tensor: Any, rng: np.random.Generator) -> Any:
-    """Return a tensor, each element times 1 plus a few rounding units; zeros stay zeros."""
+    """Return a tensor, each real number times 1 plus a few rounding units; zeros stay zeros."""
     if tensor.dtype not in _DTYPES or not hasattr(tensor, "numpy"):
         return tensor
     return _replaced(_near(tensor.numpy(), EPSILON[tensor.dtype], rng))(tensor)
 
 
 def _near(value: Array, epsilon: float, rng: np.random.Generator) -> Array:
+    if np.iscomplexobj(value):
+        # Each part by itself, as they are rounded: what cancels between them shows.
+        parts = _near(value.real, epsilon, rng) + 1j * _near(value.imag, epsilon, rng)
+        return parts.astype(value.dtype)
     with np.errstate(all="ignore"):
         units = np.round(rng.uniform(-UNITS, UNITS, value.shape))
         return (value * (1 + epsilon * units)).astype(value.dtype)

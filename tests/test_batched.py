@@ -111,6 +111,10 @@ FAULTS = {
         one_call("Tanh", np.zeros((0, 2)), x=X),
         "tf.GradientTape.batch_jacobian batch-jacobian-raises-ZeroDivisionError (batched)",
     ),
+    "an empty batch beside a leaf with elements": (
+        one_call("Mul", np.zeros((0, 2)), [1.0, 2.0], x=X, y=Ref(1)),
+        "tf.GradientTape.batch_jacobian batch-jacobian-raises-ZeroDivisionError (batched)",
+    ),
 }
 
 

@@ -146,6 +146,14 @@ LOOK_ALIKES = {
         "tf.math.log_softmax", [[3e8], [-9e4], [-8e8]], logits=X, axis=0
     ),
     "0 times infinity": one_call("Reciprocal", [0.0], x=X),
+    "a maximum beside what is no number": Graph(
+        (
+            *map(Leaf, map(np.array, (0.0, 1.0, 0.0625))),
+            Call("Betainc", {"a": X, "b": Y, "x": Ref(2)}),
+            Call("tf.experimental.numpy.maximum", {"x1": Ref(3), "x2": np.array(1.0625)}),
+        ),
+        (Ref(4),),
+    ),
 }
 
 

@@ -165,6 +165,15 @@ UNTOLD = {
     "a loss below what rounding shows": one_call(
         "SparseSoftmaxCrossEntropyWithLogits", [[1.0, -40.0]], features=X, labels=ints(0)
     ),
+    # By one element it is -2e-9, and still; by another its slope is that, and all rounding.
+    "a loss of labels in time below what rounding shows": one_call(
+        "CTCLoss",
+        np.array([[[20.0, 0, 0]], [[0, 0, 20]]], "float32"),
+        inputs=X,
+        labels_indices=np.zeros((1, 2), "int64"),
+        labels_values=ints(0),
+        sequence_length=ints(2),
+    ),
     "a phase lost in rounding": one_call("FresnelSin", 1e5, x=X),
     "a dead branch that is infinite": Graph(
         (

@@ -62,9 +62,14 @@ def _jacobians(subject: Subject, at: Place | None) -> Iterator[Outcome]:
 def _batch(subject: Subject, at: Place | None) -> Outcome:
     outcome = Comparison(subject, BATCH_LOOP, BATCH, "batch-jacobian").examine(at)
     fault = outcome.fault
-    if fault is None or any(x.size for x in subject.primals) or "raises" not in fault.kind:
+    if fault is None or "raises" not in fault.kind or not _has_empty_batch(subject):
         return outcome
     return replace(outcome, fault=replace(fault, culprit=BATCH_JACOBIAN))
+
+
+def _has_empty_batch(subject: Subject) -> bool:
+    shapes = [tuple(y.shape) for y in subject.linearisation.outputs]
+    return any(has_batch(y, x.shape) and 0 in (*y, x.size) for y in shapes for x in subject.primals)
 
 
 def _mapped(subject: Subject, at: Place | None) -> Outcome:

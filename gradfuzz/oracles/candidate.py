@@ -55,7 +55,7 @@ class Candidate:
             return None
         if self._agrees_closer() or self._is_staircase():
             return inconclusive("the slope depends on the length of the steps")
-        if self.low == self.high == 0 and self._is_lost():
+        if self._gap() <= self._unit_inside() or (self._is_still() and self._is_lost()):
             return inconclusive("the derivative is lost in the rounding of the function")
         pieces = self._meeting_pieces()
         if pieces is not None:
@@ -96,6 +96,10 @@ class Candidate:
         # On one side suffices: the point may stand on the edge of a step.
         return bool(still[:2].all() or still[2:].all())
 
+    def _is_still(self) -> bool:
+        """Return whether the slope is 0, but for what the value may be rounded by."""
+        return self.low == -self.high
+
     def _gap(self) -> float:
         return self._distance(self.analytic)
 
@@ -113,8 +117,16 @@ class Candidate:
 
     def _least_visible(self) -> float:
         """Return what a function that works with numbers of this size may lose in rounding."""
+        return ROUNDING_UNITS * self._unit_inside()
+
+    def _unit_inside(self) -> float:
+        """Return the rounding unit of numbers of the leaf's size, or of 1.
+
+        A kernel of many steps, as a loss over time, may round all of a difference by that, and
+        return what is much smaller.
+        """
         largest = np.abs(self.subject.primals[self.position[0]]).max()
-        return float(ROUNDING_UNITS * self.subject.epsilon * max(1.0, largest))
+        return float(self.subject.epsilon * max(1.0, largest))
 
     def _meeting_pieces(self) -> Outcome | None:
         line, bounds, epsilon = self.line, (self.low, self.high), self.subject.epsilon
