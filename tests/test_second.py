@@ -135,6 +135,7 @@ LOOK_ALIKES = {
     "no elements": one_call("Tanh", np.zeros((0, 2)), x=X),
     "flat tails": one_call("Tanh", [40.0, -700.0], x=X),
     "the other one of two probabilities": one_call("Softmax", [0.0, 20.0], logits=X),
+    "a probability of 1, and one of 4e-18": one_call("Softmax", [0.0, 40.0], logits=X),
     "a curvature beside a large one": one_call("LogSoftmax", [10.0, 1e5], logits=X),
     "a layer that attends to one alone": one_call(
         "keras.layers.Attention",

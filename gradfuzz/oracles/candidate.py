@@ -12,6 +12,8 @@ from gradfuzz.numeric.judge import ROUNDING_UNITS
 from gradfuzz.numeric.line import Line
 from gradfuzz.subject import Subject
 
+# The rounding unit of float64.
+DOUBLE = float(np.finfo(np.float64).eps)
 # A disagreement is looked at again on shorter and shorter steps: from afar, floor has slope 1, and
 # nothing is seen of a pole at -1e-7 with little weight.
 CLOSER = 2.0 ** -np.arange(15, 45, 5)
@@ -55,7 +57,7 @@ class Candidate:
             return None
         if self._agrees_closer() or self._is_staircase():
             return inconclusive("the slope depends on the length of the steps")
-        if self._gap() <= self._unit_inside() or (self._is_still() and self._is_lost()):
+        if self._is_below_inside() or (self._is_still() and self._is_lost()):
             return inconclusive("the derivative is lost in the rounding of the function")
         pieces = self._meeting_pieces()
         if pieces is not None:
@@ -119,12 +121,15 @@ class Candidate:
         """Return what a function that works with numbers of this size may lose in rounding."""
         return ROUNDING_UNITS * self._unit_inside()
 
-    def _unit_inside(self) -> float:
-        """Return the rounding unit of numbers of the leaf's size, or of 1.
+    def _is_below_inside(self) -> bool:
+        """Return whether single precision inside may make the difference by one rounding.
 
-        A kernel of many steps, as a loss over time, may round all of a difference by that, and
-        return what is much smaller.
+        A kernel of many steps, as a loss over time, returns what is much smaller than its steps.
         """
+        return self.subject.epsilon > DOUBLE and self._gap() <= self._unit_inside()
+
+    def _unit_inside(self) -> float:
+        """Return the rounding unit of numbers of the leaf's size, or of 1."""
         largest = np.abs(self.subject.primals[self.position[0]]).max()
         return float(self.subject.epsilon * max(1.0, largest))
 

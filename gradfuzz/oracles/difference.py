@@ -9,7 +9,7 @@ import numpy as np
 from gradfuzz.finding import AGREED, Outcome, inconclusive
 from gradfuzz.graph import Array
 from gradfuzz.numeric import neighbourhood
-from gradfuzz.numeric.judge import Judgement, judge
+from gradfuzz.numeric.judge import ROUNDING_UNITS, Judgement, judge
 from gradfuzz.numeric.line import Line
 from gradfuzz.numeric.screen import tangents
 from gradfuzz.numeric.slopes import Slopes, slopes
@@ -49,6 +49,8 @@ class Difference:
         if first.kink[0] and first.agree[0] and second.agree[0]:
             return AGREED
         one_is_wrong = first.agree[0] != second.agree[0] and first.disagree[0] != second.disagree[0]
+        if self._is_lost():
+            return inconclusive("the derivative is lost in the rounding of the function")
         if one_is_wrong or (first.smooth[0] and self._is_large):
             return self._pieces()
         if self._differs_all_around():
@@ -71,6 +73,15 @@ class Difference:
     @cached_property
     def _slopes(self) -> Slopes:
         return slopes(self.line, self.epsilon)
+
+    def _is_lost(self) -> bool:
+        """Return whether the function is still, and rounding may hide both values in it."""
+        bounds, values = self.bounds(), np.abs([self.first, self.second])
+        if bounds is None or bounds[0] != -bounds[1] or not np.isfinite(values).all():
+            return False
+        largest = max((float(np.abs(x).max(initial=0.0)) for x in self.line.primals), default=0.0)
+        unit = self.epsilon * max(1.0, largest)
+        return bool(values.max() <= ROUNDING_UNITS * unit)
 
     @property
     def _is_large(self) -> bool:
