@@ -180,6 +180,7 @@ class Way:
     definitions: tuple[str, ...]
     call: str
     outputs: str = ""
+    gradients: str = ""  # those alone, where `call` returns more
 
 
 def _reverse(
@@ -209,7 +210,8 @@ def _reverse(
 
 def _compiled(name: str, how: str = "") -> Way:
     call = f"tf.function(derive, autograph=False{how})(leaves, ones())"
-    return Way(name, COMPILED.replace("{how}", how) + PICK, (DERIVE,), call, f"{call}[0]")
+    element = COMPILED.replace("{how}", how) + PICK
+    return Way(name, element, (DERIVE,), call, f"{call}[0]", f"{call}[1]")
 
 
 def _unknown(name: str, signature: str, shape: str) -> Way:
@@ -218,7 +220,7 @@ def _unknown(name: str, signature: str, shape: str) -> Way:
     element = COMPILED.replace("{how}", f", input_signature={signature}(leaves)") + PICK
     signatures = f"[{signature}(leaves), {signature}(ones())]"
     call = f"tf.function(derive, {signatures}, autograph=False)(leaves, ones())"
-    return Way(name, defined + element, (DERIVE, defined), call, f"{call}[0]")
+    return Way(name, defined + element, (DERIVE, defined), call, f"{call}[0]", f"{call}[1]")
 
 
 REVERSE_MODE = _reverse("in reverse mode")
@@ -250,6 +252,7 @@ WAYS = {
         (BATCH, DERIVE, MAP),
         "mapped()",
         "[y[1] for y in mapped()[0]]",
+        "[g[1] for g in mapped()[1]]",
     ),
     **{("precision", each): REVERSE_MODE for each in FORMATS},
     ("second", "fwd-rev"): FORWARD_MODE,

@@ -25,7 +25,7 @@ same = np.shape(expected) == np.shape(observed) and np.allclose(
 sys.exit(0 if same else 1)
 """
 
-FORM = """found, leaf = {call}[{leaf}], LEAVES[{leaf}]
+FORM = """found, leaf = {gradients}[{leaf}], LEAVES[{leaf}]
 print(f"expected a gradient of shape {{leaf.shape}} and dtype {{leaf.dtype}}")
 print("observed", "None" if found is None else f"shape {{found.shape}} and dtype {{found.dtype}}")
 sys.exit(found is not None and (found.shape, found.dtype) != (leaf.shape, leaf.dtype))
@@ -84,6 +84,7 @@ def whole(kind: str, way: Way, showing: Shown) -> str:
         way=way.name,
         call=way.call,
         outputs=way.outputs,
+        gradients=way.gradients or way.call,
         rtol=16 * Subject.of(showing.graph).epsilon ** 0.75,
     )
     return "".join(way.definitions) + ending
