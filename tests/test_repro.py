@@ -149,6 +149,7 @@ OTHER_WAYS = [
     ("compiled", "graph-value"), ("compiled", "unknown-dims-raises-TypeError"),
     ("compiled", "unknown-rank-value"), ("compiled", "xla-value"), ("compiled", "xla-output"),
     ("batched", "jacobian-value"), ("batched", "batch-jacobian-value"),
+    ("compiled", "unknown-dims-shape"), ("compiled", "xla-shape"), ("batched", "map-shape"),
     ("batched", "map-value"), ("batched", "map-output"), ("precision", "float32-value"),
     ("always", "indices"), ("numeric", "raises-ValueError"), ("batched", "map-raises-TypeError"),
     *(("effects", f"{path}-{kind}") for path in EFFECTS for kind in ("value", "raises-TypeError")),

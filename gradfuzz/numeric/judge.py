@@ -6,6 +6,7 @@ function's domain it must be the slope of the only side, which may be infinite. 
 may be anything that the jump explains, and nothing else is said.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,3 +97,8 @@ def _one_side_is_nothing(slopes: Slopes, right: Array) -> Array:
     missing = np.where(right, slopes.missing_left, slopes.missing_right)
     nothing: Array = np.isinf(other) & missing
     return nothing
+
+
+def unit_inside(primals: Iterable[Array], epsilon: float) -> float:
+    """Return the rounding unit of numbers of the size of the primals, or of 1."""
+    return epsilon * max([1.0, *(float(np.abs(x).max(initial=0.0)) for x in primals)])

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradfuzz.analytic import GradientError, linearise, row_of_jacobian
+from gradfuzz.dtypes import EPSILON
 from gradfuzz.errors import ForwardError
 from gradfuzz.finding import Outcome, inconclusive
 from gradfuzz.numeric import neighbourhood
-from gradfuzz.numeric.judge import ROUNDING_UNITS
+from gradfuzz.numeric.judge import ROUNDING_UNITS, unit_inside
 from gradfuzz.numeric.line import Line
+from gradfuzz.runtime import tf
 from gradfuzz.subject import Subject
 
-# The rounding unit of float64.
-DOUBLE = float(np.finfo(np.float64).eps)
 # A disagreement is looked at again on shorter and shorter steps: from afar, floor has slope 1, and
 # nothing is seen of a pole at -1e-7 with little weight.
 CLOSER = 2.0 ** -np.arange(15, 45, 5)
@@ -126,12 +126,10 @@ class Candidate:
 
         A kernel of many steps, as a loss over time, returns what is much smaller than its steps.
         """
-        return self.subject.epsilon > DOUBLE and self._gap() <= self._unit_inside()
+        return self.subject.epsilon > EPSILON[tf.float64] and self._gap() <= self._unit_inside()
 
     def _unit_inside(self) -> float:
-        """Return the rounding unit of numbers of the leaf's size, or of 1."""
-        largest = np.abs(self.subject.primals[self.position[0]]).max()
-        return float(self.subject.epsilon * max(1.0, largest))
+        return unit_inside([self.subject.primals[self.position[0]]], self.subject.epsilon)
 
     def _meeting_pieces(self) -> Outcome | None:
         line, bounds, epsilon = self.line, (self.low, self.high), self.subject.epsilon

@@ -9,7 +9,7 @@ import numpy as np
 from gradfuzz.finding import AGREED, Outcome, inconclusive
 from gradfuzz.graph import Array
 from gradfuzz.numeric import neighbourhood
-from gradfuzz.numeric.judge import ROUNDING_UNITS, Judgement, judge
+from gradfuzz.numeric.judge import ROUNDING_UNITS, Judgement, judge, unit_inside
 from gradfuzz.numeric.line import Line
 from gradfuzz.numeric.screen import tangents
 from gradfuzz.numeric.slopes import Slopes, slopes
@@ -79,9 +79,7 @@ class Difference:
         bounds, values = self.bounds(), np.abs([self.first, self.second])
         if bounds is None or bounds[0] != -bounds[1] or not np.isfinite(values).all():
             return False
-        largest = max((float(np.abs(x).max(initial=0.0)) for x in self.line.primals), default=0.0)
-        unit = self.epsilon * max(1.0, largest)
-        return bool(values.max() <= ROUNDING_UNITS * unit)
+        return bool(values.max() <= ROUNDING_UNITS * unit_inside(self.line.primals, self.epsilon))
 
     @property
     def _is_large(self) -> bool:
