@@ -46,10 +46,15 @@ class Catalogue(Protocol):
 FILES = "GRADFUZZ_OPS_FROM"
 
 
-def use_files(paths: Sequence[Path]) -> None:
+def use_files(paths: Iterable[Path]) -> None:
     """Let `load_catalogues` return the catalogues of some Python files too."""
-    if paths:
-        os.environ[FILES] = os.pathsep.join(str(path.resolve()) for path in paths)
+    found = dict.fromkeys([*used_files(), *(path.resolve() for path in paths)])
+    os.environ[FILES] = os.pathsep.join(map(str, found))
+
+
+def used_files() -> list[Path]:
+    """Return the Python files whose catalogues are used, with full paths."""
+    return [Path(name).resolve() for name in os.environ.get(FILES, "").split(os.pathsep) if name]
 
 
 def load_catalogues(sources: Iterable[str] = ()) -> list[Catalogue]:
@@ -59,10 +64,9 @@ def load_catalogues(sources: Iterable[str] = ()) -> list[Catalogue]:
     Functions that they bring with them can then be called by graphs.  Raises `UsageError` for a
     file that has no catalogue.
     """
-    files = [Path(name) for name in os.environ.get(FILES, "").split(os.pathsep) if name]
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name != "builtin")
     points += [EntryPoint(source, source, GROUP) for source in sources]
-    found = [*(_load_file(path) for path in files), *(point.load() for point in points)]
+    found = [*(_load_file(path) for path in used_files()), *(point.load() for point in points)]
     for catalogue in found:
         register(getattr(catalogue, "functions", {}))
     return found

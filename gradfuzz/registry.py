@@ -67,7 +67,10 @@ def require_allowed(op: str, catalogue: Collection[str]) -> None:
     """Raise `UsageError` unless a graph may call `op`, with the nearest name for one unknown."""
     if op in catalogue or op in _safe_by_registry():
         return
-    hint = "" if is_available(op) else suggestion(op, {*catalogue, *_safe_by_registry()})
+    hint = ""
+    if not is_available(op):
+        near = suggestion(op, {*catalogue, *_safe_by_registry()})
+        hint = near or "; one of your own comes with --ops-from FILE.py"
     raise UsageError(f"op {op!r}: neither in the catalogue nor a pure op with a registered "
                      f"gradient{hint}")  # fmt: skip
 

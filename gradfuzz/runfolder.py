@@ -8,7 +8,7 @@ worker-N.*       journal and stderr of each worker
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ class Settings:
     """What a campaign was asked for.
 
     `oracles` have weights.  `budget` and `case_time` are in seconds, `memory` in GiB; `started`
-    is an ISO date and time.
+    is an ISO date and time.  `ops_from` are the Python files with catalogues of the user's.
     """
 
     ops: list[str]
@@ -39,6 +39,7 @@ class Settings:
     case_time: float
     memory: float
     started: str
+    ops_from: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

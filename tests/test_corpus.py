@@ -184,6 +184,12 @@ def test_an_op_of_no_registry_is_refused_with_the_file(corpus: Corpus) -> None:
     )
 
 
+def test_an_op_that_no_one_knows_may_be_one_of_the_users_own(corpus: Corpus) -> None:
+    path = corpus.save(case_at(0.0, op="my_kernels.blur"))
+    with pytest.raises(CaseFileError, match="your own comes with --ops-from"):
+        corpus.load(path)
+
+
 def test_an_op_of_the_catalogue_is_taken(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path, {"tf.linalg.expm"})
     assert corpus.load(corpus.save(case_at(0.0, op="tf.linalg.expm")))

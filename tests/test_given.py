@@ -194,6 +194,24 @@ def test_ops_of_a_file_are_fuzzed_saved_and_replayed(folder: Path) -> None:
     assert f"import {file.stem}" in run("repro", "--ops-from", file, case).stdout
 
 
+def test_what_was_found_in_ops_of_a_file_is_told_of_without_naming_it_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder / f"ops_of_{folder.name}.py"
+    settings = ("--oracles", "numeric", "--budget", "10s", "--seed", 1, "--corpus", "c")
+    done = run("fuzz", "--ops-from", file.name, "--ops", f"{file.stem}.wrong", *settings)
+    [case] = Path("c").glob("*.json")
+    assert f"gradfuzz show {case} --ops-from {file}" in done.stdout
+    for command in ("status", "report"):
+        monkeypatch.setenv("GRADFUZZ_OPS_FROM", "")
+        [run_folder] = Path(".gradfuzz").iterdir()
+        done = run(command, run_folder)
+        assert "passed over" not in done.output
+        assert str(case) in done.stdout or "1 findings" in done.stdout
+    monkeypatch.setenv("GRADFUZZ_OPS_FROM", file.name)
+    assert "STILL FAILS" in run("replay", "c").stdout
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -25,6 +25,7 @@ from gradfuzz.report.contents import contents
 from gradfuzz.report.drawing import draw
 from gradfuzz.report.page import page
 from gradfuzz.report.runlog import read_run
+from gradfuzz.runfolder import Settings
 from gradfuzz.runtime import environment
 from tests.build import one_call
 
@@ -50,8 +51,10 @@ def run_folder(tmp_path: Path) -> Path:
     files = {each: corpus.save(each).name for each in (SINH_CASE, LOG_CASE)}
     folder = tmp_path / "run"
     folder.mkdir()
-    settings = {"seed": 7, "budget": 60.0, "corpus": str(corpus.path), "started": "2026-03-01"}
-    (folder / "settings.json").write_text(json.dumps(settings))
+    settings = Settings(
+        ["Log"], {"numeric": 1.0}, 7, 60.0, str(corpus.path), 2, 30.0, 3.0, "2026-03-01"
+    )
+    (folder / "settings.json").write_text(json.dumps(asdict(settings)))
     counts = {"event": "CasesCounted", "op": "Sinh", "rejected": 1, "hits": []}
     saved = [
         {"at": 3.0, "event": "FindingSaved", "bucket": asdict(each.finding.bucket), "file": name}

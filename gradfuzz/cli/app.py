@@ -222,6 +222,7 @@ def triage_command(
         typer.Argument(metavar="PATH", help="Case files and corpora.", show_default="corpus"),
     ] = None,
     *,
+    ops_from: OpsFrom,
     sort: Annotated[
         str | None,
         typer.Option(

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from gradfuzz.campaign import Campaign
-from gradfuzz.catalogue import all_ops, chosen_ops, load_catalogues
+from gradfuzz.catalogue import all_ops, chosen_ops, load_catalogues, use_files, used_files
 from gradfuzz.cli.interrupt import stop_on_signals
 from gradfuzz.cli.live import Announcer, Progress, shown_live
 from gradfuzz.cli.past import Past
@@ -85,6 +85,7 @@ def fuzz(options: Options, output: Output) -> int:
         case_time=options.case_time,
         memory=options.memory,
         started=datetime.now().isoformat(timespec="seconds"),
+        ops_from=[str(file) for file in used_files()],
     )
     folder = new_folder(seed) if options.run is None else RunFolder(options.run)
     folder.create(settings)
@@ -98,6 +99,7 @@ def resume(path: Path, output: Output) -> int:
     if folder.is_alive():
         raise UsageError(f"run {str(path)!r}: runs (process {folder.status()['pid']}), should be "
                          "over or killed")  # fmt: skip
+    use_files(map(Path, settings.ops_from))
     catalogues = load_catalogues()
     chosen_ops(settings.ops, catalogues)
     _require_writable(Path(settings.corpus))

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from rich.progress import track
 
-from gradfuzz.catalogue import load_catalogues
+from gradfuzz.catalogue import load_catalogues, use_files
 from gradfuzz.cli.terminal import one_line, terminal
 from gradfuzz.errors import UsageError
 from gradfuzz.report.contents import contents
 from gradfuzz.report.page import page
+from gradfuzz.report.runlog import is_run
+from gradfuzz.runfolder import RunFolder
 
 
 def report(path: Path, output: Path) -> int:
@@ -21,6 +23,8 @@ def report(path: Path, output: Path) -> int:
     watched = partial(
         track, description="reporting", console=bar, transient=True, disable=not bar.is_terminal
     )
+    if is_run(path):
+        use_files(map(Path, RunFolder(path).settings().ops_from))
     found = contents(path, load_catalogues(), watched)
     try:
         output.write_text(page(found), encoding="utf-8")

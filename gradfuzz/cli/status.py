@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gradfuzz.catalogue import all_ops, load_catalogues
+from gradfuzz.catalogue import all_ops, load_catalogues, use_files
 from gradfuzz.cli.live import Progress
 from gradfuzz.cli.past import Past
 from gradfuzz.cli.summary import Summary, show_summary, summary_as_json
@@ -17,6 +17,7 @@ def status(path: Path | None, *, as_json: bool) -> int:
     """Print what a campaign has done, and return the exit code."""
     folder = latest_folder() if path is None else RunFolder(path)
     settings, now = folder.settings(), folder.status()
+    use_files(map(Path, settings.ops_from))
     catalogue = set(all_ops(load_catalogues()))
     past = Past.of(folder, Corpus(Path(settings.corpus), catalogue))
     past.tally.known = frozenset(past.tally.hits.keys() - past.tally.new.keys())

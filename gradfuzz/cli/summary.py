@@ -167,11 +167,12 @@ def _next(console: Console, summary: Summary) -> None:
     first = next(iter(new.values())).path
     folder = shlex.quote(summary.settings.corpus)
     console.print("Next:", style="bold")
+    files = "".join(f" --ops-from {shlex.quote(file)}" for file in summary.settings.ops_from)
     for command, purpose in (
-        (f"gradfuzz show {shlex.quote(str(first))}", "look at one finding"),
-        (f"gradfuzz replay {folder}", "check all of them again"),
+        (f"gradfuzz show {shlex.quote(str(first))}{files}", "look at one finding"),
+        (f"gradfuzz replay {folder}{files}", "check all of them again"),
         (f"gradfuzz report {shlex.quote(str(summary.run))}", "read all of it on one page"),
-        (f"gradfuzz triage {folder}", "say of each new one what it is"),
+        (f"gradfuzz triage {folder}{files}", "say of each new one what it is"),
     ):
         line = one_line(f"  {command}", "cyan") + Text(f"   {purpose}", "dim")
         console.print(line, soft_wrap=True)
