@@ -15,7 +15,7 @@ from gradfuzz.oracles.always import fault_of_raising
 from gradfuzz.oracles.batched import JACOBIAN, MAPPED
 from gradfuzz.oracles.compiled import MODES, Compilation
 from gradfuzz.oracles.place import along
-from gradfuzz.oracles.precision import FLOAT32
+from gradfuzz.oracles.single import FLOAT32
 from gradfuzz.oracles.ways import FORWARD, REVERSE, Way
 from gradfuzz.subject import Subject
 

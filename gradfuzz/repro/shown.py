@@ -14,6 +14,8 @@ from gradfuzz.errors import CaseFileError
 from gradfuzz.finding import Evidence, Finding
 from gradfuzz.graph import Array, Graph
 from gradfuzz.oracles import precision, second
+from gradfuzz.oracles.digits import sharps
+from gradfuzz.oracles.single import narrow
 from gradfuzz.realview import real_view
 from gradfuzz.repro.literals import arrays_source
 from gradfuzz.repro.templates import GRADIENT, TANGENT
@@ -83,7 +85,7 @@ def _transposed(evidence: Evidence, primals: Sequence[Array]) -> Evidence:
 
 def _digits(finding: Finding) -> Shown:
     """Return the one op at one point whose digits were counted, or else the graph in float32."""
-    for sharp in precision.sharps(Subject.of(finding.graph)):
+    for sharp in sharps(Subject.of(finding.graph)):
         if (at := sharp.rounded()) is None:
             continue
         for by in _orders(sharp.inputs):
@@ -91,7 +93,7 @@ def _digits(finding: Finding) -> Shown:
                 return _sharp(sharp.graph(at), [sharp.inputs.index(name) for name in by], finding)
     if not finding.bucket.kind.startswith("float32"):
         raise CaseFileError("evidence.message: names no point of the graph, should for a script")
-    return Shown(precision.narrow(finding.graph), finding.evidence)
+    return Shown(narrow(finding.graph), finding.evidence)
 
 
 def _orders(inputs: Sequence[str]) -> Iterator[tuple[str, ...]]:
