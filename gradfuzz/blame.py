@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from gradfuzz.examine import Examination
-from gradfuzz.finding import Bucket, Fault, Finding, Outcome, inconclusive
+from gradfuzz.finding import Bucket, Fault, Finding, Outcome, Verdict, inconclusive
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref, replace_refs
 from gradfuzz.graphjson import LEAF_DTYPES
 from gradfuzz.numeric.screen import tangents
@@ -145,14 +145,19 @@ def _is_single(graph: Graph) -> bool:
 def _meeting_kinks(blamed: Blamed, examine: Examine) -> str | None:
     """Return why the op is not to blame, or None if it is.
 
-    It is where what it reads is smooth at the point and it disagrees by itself, or is smooth.
+    It is where what it reads is smooth at the point and it disagrees by itself, or is smooth and
+    what it reads is right.  None that is right by itself is right wherever the op stands.
     """
     subject = Subject.of(blamed.graph)
     if _reads_rough(blamed, subject):
         return f"{blamed.call.op} reads a tensor that is not smooth at this point"
     alone = isolated(blamed.graph, subject.value)
-    if examine(alone).fault is None and not _is_smooth(alone):
+    if examine(alone).fault is not None:
+        return None
+    if blamed.fault.kind.endswith("none") or not _is_smooth(alone):
         return f"{blamed.call.op} is not smooth at this point"
+    if _reads_unknown(blamed, subject, examine):
+        return f"{blamed.call.op} is right by itself, and nothing can be told of what it reads"
     return None
 
 
@@ -160,6 +165,12 @@ def _reads_rough(blamed: Blamed, subject: Subject) -> bool:
     """Return whether the call to blame reads what is not smooth at the point."""
     read = _computed(blamed, subject)
     return bool(read) and not _is_smooth(blamed.graph.cut(read))
+
+
+def _reads_unknown(blamed: Blamed, subject: Subject, examine: Examine) -> bool:
+    """Return whether nothing can be told of the derivative of what the call to blame reads."""
+    read = _computed(blamed, subject)
+    return bool(read) and examine(blamed.graph.cut(read)).outcome.verdict is Verdict.INCONCLUSIVE
 
 
 def _reads_nonfinite(blamed: Blamed) -> bool:

@@ -202,6 +202,12 @@ class Subject:
         is_complex = self.linearisation.outputs[position].dtype.is_complex
         return by_imaginary or (is_complex and part % 2 == 1)
 
+    def other_part(self, output: int) -> int:
+        """Return the other part of the complex number of which one is `output`, or itself."""
+        position, part = self._part(output)
+        is_complex = self.linearisation.outputs[position].dtype.is_complex
+        return output - part + (part ^ 1) if is_complex else output
+
     def _output_name(self, number: int) -> str:
         position, part = self._part(number)
         if not self.linearisation.outputs[position].dtype.is_complex:

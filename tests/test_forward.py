@@ -110,6 +110,9 @@ LOOK_ALIKES = {
     "digits that the cotangent loses": one_call(
         "CumulativeLogsumexp", [7000.0], x=X, axis=np.int64(0), exclusive=False, reverse=True
     ),
+    "digits that the cotangent loses far out": one_call(
+        "CumulativeLogsumexp", [3e8], x=X, axis=np.int32(0), exclusive=False, reverse=False
+    ),
     "what a loss rounds off inside": one_call(
         "tf.nn.weighted_cross_entropy_with_logits",
         [1.0, 1e-8],

@@ -11,7 +11,7 @@ from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.registry import is_available
 from gradfuzz.runtime import tf
 from gradfuzz.strategies.catalogue import CATALOGUE
-from tests.build import chain, one_call
+from tests.build import chain, ints, one_call
 from tests.drawing import BRIEF, graphs_of, simplest
 from tests.planted import planted_gradient
 
@@ -117,6 +117,9 @@ def test_a_tail_is_found_with_the_right_value(name):
 LOOK_ALIKES = {
     "relu at 0": one_call("Relu", [0.0, 1.0], features=X),
     "a slope that is a float32": one_call("LeakyRelu", [-0.125], features=X, alpha=0.2),
+    "the real part of an imaginary number": one_call(
+        "RFFT2D", [[1.0], [7000.0]], input=X, fft_length=ints(2, 1), Tcomplex="complex128"
+    ),
     "a phase lost in rounding": one_call("FresnelSin", 40000.0, x=X),
     "a subnormal derivative": one_call("Tanh", [370.0], x=X),
     "an infinite slope": one_call("Sqrt", [0.0], x=X),

@@ -175,6 +175,10 @@ UNTOLD = {
         sequence_length=ints(2),
     ),
     "a phase lost in rounding": one_call("FresnelSin", 1e5, x=X),
+    # Beyond 2^53 each number is a whole one, and is rounded to itself.
+    "steps that are finer than the numbers": chain(
+        100.0, Call("Exp", {"x": X}), Call("Round", {"x": Ref(1)})
+    ),
     "a dead branch that is infinite": Graph(
         (
             Leaf(np.array(7.0)),

@@ -29,7 +29,8 @@ BLIND = 1e-3
 class Comparison:
     """Two ways to the derivative of `subject`: `second` is under test, `first` is compared with.
 
-    `first` must not raise.  `path` is what the bucket calls the second.  `coarsest` is the
+    `first` must not raise, and where it has no number it is differences that it is compared with,
+    by another oracle.  `path` is what the bucket calls the second.  `coarsest` is the
     rounding unit of the ways where the subject's own is finer.  Derivatives below `least` are
     nothing: the less precise way has no normal numbers there.
     """
@@ -156,6 +157,8 @@ class Entry:
             if abs(first - second) <= MARGIN * moved:
                 blind = moved > BLIND * max(abs(first), abs(second))
                 return inconclusive("rounding hides the difference") if blind else AGREED
+        elif not np.isfinite(first):
+            return inconclusive(f"{self.comparison.first.name} has no number to compare with")
         elif not has_derivative(self._subject, self._tangents):
             # 0 times an infinite slope is no number: the way that returns one is as right.
             return inconclusive("0 times infinity")

@@ -12,6 +12,7 @@ from gradfuzz.graph import Array
 from gradfuzz.noise import UNITS as NOISE
 from gradfuzz.noise import Noise
 from gradfuzz.numeric.apart import DRAWS, MARGIN, UNITS, wander
+from gradfuzz.numeric.judge import unit_inside
 from gradfuzz.numeric.screen import tangents as random_tangents
 from gradfuzz.oracles.ways import REVERSE, Answer, Way
 from gradfuzz.subject import Subject
@@ -20,7 +21,7 @@ from gradfuzz.subject import Subject
 JITTER = 6
 # ... at this power of the rounding unit away, for elements of size 1, ...
 NEAR = 0.4
-# ... if it is no more than this power of it.
+# ... if it is no more than this power of it, or what an exponential of the leaves loses by it.
 PLAUSIBLE = 0.5
 
 
@@ -44,7 +45,8 @@ class Rounding:
         moved = max(map(self._wander, self.ways, (first, second)))
         if abs(first - second) <= MARGIN * moved:
             return moved
-        return max(self._erratic(first, second), self._inside(), self._backward(first))
+        inside = max(self._inside(), self._other_part())
+        return max(self._erratic(first, second), inside, self._backward(first))
 
     def _wander(self, way: Way, value: float) -> float:
         """Return how far noise moves what a way answers; not at all where it is compiled."""
@@ -64,7 +66,8 @@ class Rounding:
         A wrong derivative is off by about the same at all of them, or at this one alone.
         """
         subject, epsilon = self.subject, self.epsilon
-        most = epsilon**PLAUSIBLE * max(1.0, abs(first), abs(second))
+        plausible = max(epsilon**PLAUSIBLE, unit_inside(subject.primals, epsilon))
+        most = plausible * max(1.0, abs(first), abs(second))
         # Digits that a lower precision loses are what is asked about.
         if self.lower or abs(first - second) > most:
             return 0.0
@@ -95,6 +98,16 @@ class Rounding:
                 size, float(np.abs(subject.outputs[self.weights != 0]).max()), self._first_order()
             )
         return UNITS / MARGIN * self.epsilon * size
+
+    def _other_part(self) -> float:
+        """Return what rounding of a complex number, by its modulus, may come to in one part."""
+        weights = np.zeros_like(self.weights)
+        for row in np.flatnonzero(self.weights).tolist():
+            weights[self.subject.other_part(row)] = self.weights[row]
+        if np.array_equal(weights, self.weights):
+            return 0.0
+        other = self.ways[0].at(self.subject)(self.tangents, weights).value
+        return UNITS / MARGIN * self.epsilon * abs(other)
 
     def _first_order(self) -> float:
         """Return the size of the first derivative of which this is a second one, 0 for none."""

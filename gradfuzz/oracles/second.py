@@ -94,7 +94,7 @@ def _questions(
         # Which is for the oracle `forward` to say.
         yield lambda: inconclusive("forward mode raised at first order")
         return
-    yield partial(Comparison(tangent, REVERSE_REVERSE, REVERSE, "rev-fwd").examine, at)
+    yield partial(_reverse_over, tangent, at)
     yield partial(_forward_over, tangent, REVERSE_REVERSE, "fwd-fwd", at)
 
 
@@ -124,6 +124,26 @@ def _symmetry(subject: Subject, gradient: Subject, at: Place | None) -> Outcome:
     if outcome.fault is not None and numeric.examine(subject) is not AGREED:
         return inconclusive("the gradient is not sure to be one")
     return outcome
+
+
+def _reverse_over(tangent: Subject, at: Place | None) -> Outcome:
+    """Compare reverse mode over a JVP with reverse mode over reverse mode, or with differences.
+
+    The latter where there is no number to compare.
+    """
+    try:
+        is_number = all(np.isfinite(x).all() for x in tangent.gradients if x is not None)
+    except GradientError:
+        is_number = True
+    if is_number:
+        return Comparison(tangent, REVERSE_REVERSE, REVERSE, "rev-fwd").examine(at)
+    outcome = numeric.examine(tangent, at=at)
+    fault = outcome.fault
+    if fault is None:
+        return outcome
+    if fault.evidence.kink:
+        return inconclusive("the derivative has a kink or a jump")
+    return replace(outcome, fault=replace(fault, path="rev-fwd"))
 
 
 def _forward_over(subject: Subject, reference: Way, path: str, at: Place | None) -> Outcome:
