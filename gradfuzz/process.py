@@ -6,6 +6,7 @@ by the case.  So each worker is a process of its own with a pipe.
 """
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -84,6 +85,11 @@ class Worker:
         return self.folder / f"worker-{self.number}.stderr"
 
     @property
+    def scratch(self) -> Path:
+        """The folder of what it leaves when it dies: TensorFlow's rewritten Python, mostly."""
+        return self.folder / f"worker-{self.number}.scratch"
+
+    @property
     def busy(self) -> bool:
         """Whether it has not yet answered."""
         return self._request is not None
@@ -156,7 +162,7 @@ class Worker:
             context = start_server()
             ours, theirs = context.Pipe()
             files = os.environ.get(FILES, "")
-            setting = Setting(self.journal, self.words, self.sources, files,
+            setting = Setting(self.journal, self.words, self.scratch, self.sources, files,
                               self.limits.allocated, self.lines)  # fmt: skip
             process = context.Process(target=work, args=(theirs, setting), daemon=True)
             try:
@@ -206,6 +212,7 @@ class Worker:
         self._running.process.join(GONE)
         self._running.link.close()
         self._running = None
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _signal(self, number: int) -> None:
         # Not `Process.kill`: without its fork server, it takes a process for gone that is not.

@@ -4,7 +4,7 @@ settings.json    what it was asked for, written once
 log.jsonl        what happened, appended to
 status.json      what is going on, replaced as a whole every few seconds
 flaky/           findings that did not show in a fresh process
-worker-N.*       journal and stderr of each worker
+worker-N.*       journal, stderr and temporary files of each worker
 """
 
 import json

@@ -4,10 +4,11 @@ import logging
 import os
 import resource
 import signal
+import tempfile
 import threading
 import time
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
@@ -36,12 +37,14 @@ TELL_EVERY = 0.1
 class Setting:
     """Where a worker works: its files, its catalogues beside the installed ones, its memory.
 
-    `files` are Python files with catalogues, as `use_files` has them; `memory` is what it may
-    allocate, in bytes.  `lines` says to tell which lines of gradient files run.
+    Temporary files go to `scratch`, which is made.  `files` are Python files with catalogues, as
+    `use_files` has them; `memory` is what it may allocate, in bytes.  `lines` says to tell which
+    lines of gradient files run.
     """
 
     journal: Path
     words: Path
+    scratch: Path
     sources: tuple[str, ...]
     files: str
     memory: int
@@ -104,6 +107,9 @@ def _settle(setting: Setting) -> None:
     words = os.open(setting.words, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     for stream in (1, 2):
         os.dup2(words, stream)
+    with suppress(OSError):  # a full disk: then they go where they always do
+        setting.scratch.mkdir(exist_ok=True)
+        tempfile.tempdir = str(setting.scratch.resolve())
     warnings.simplefilter("ignore")
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     use_one_thread()

@@ -1,5 +1,6 @@
 """Workers that die, hang or grow are findings, and the campaign goes on: with real processes."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,8 @@ from gradfuzz.events import CaseChecked, Event, WorkerDied
 from gradfuzz.finding import Bucket, Report
 from gradfuzz.graph import Call, Graph, Ref
 from gradfuzz.limits import GIB, Limits
-from gradfuzz.order import Ask, Death, Isolation, Question, Refused
+from gradfuzz.order import Ask, Death, Isolation, Question, Refused, Told
+from gradfuzz.process import Worker
 from gradfuzz.schedule import Schedule
 from gradfuzz.storage import Storage
 from tests.build import chain, one_call
@@ -88,6 +90,22 @@ def test_memory_that_shape_inference_does_not_foresee_ends_a_worker_at_its_limit
     # Refused where the system gives no more, or ended where the campaign looks first.
     assert isinstance(answer, Refused) or (isinstance(answer, Death) and answer.kind == "memory")
     assert isinstance(ask(Question(one_call("Tanh", [0.5], x=Ref(0)))), Report)
+
+
+def test_what_a_worker_leaves_is_gone_with_it(tmp_path: Path) -> None:
+    worker = Worker(0, tmp_path)
+    worker.start()
+    while not worker.ready:
+        assert worker.listen(_hear_nothing) is None
+        time.sleep(0.01)
+    assert worker.scratch.is_dir()
+    (worker.scratch / "left").touch()
+    worker.end()
+    assert not worker.scratch.exists()
+
+
+def _hear_nothing(_told: Told) -> None:
+    """Take no notice."""
 
 
 def test_the_last_call_of_a_graph_is_told_by_itself(ask: Ask) -> None:
