@@ -16,7 +16,7 @@ from gradfuzz.graph import Array, Call, Graph, Leaf, Ref, replace_refs
 from gradfuzz.graphjson import LEAF_DTYPES
 from gradfuzz.numeric.screen import tangents
 from gradfuzz.numeric.slopes import slopes
-from gradfuzz.oracles import always
+from gradfuzz.oracles import always, batched
 from gradfuzz.oracles.place import Place
 from gradfuzz.subject import Subject
 
@@ -116,7 +116,7 @@ def _part(blamed: Blamed, graph: Graph, outputs: Sequence[Ref], examine: Examine
     """Return what is wrong with the part of `graph` that `outputs` depend on, if anything is.
 
     `graph` has the nodes of the blamed one, so the wrong element is looked up in it.  Another
-    oracle's fault, or one on another path, is another bug.
+    oracle's fault, or one on a path of another kind, is another bug.
     """
     try:
         place = blamed.at(outputs, graph)
@@ -132,8 +132,10 @@ def _part(blamed: Blamed, graph: Graph, outputs: Sequence[Ref], examine: Examine
 def _same_bug(blamed: Blamed, found: Examination) -> bool:
     # Where the gradient of a part raises, or has another shape, no oracle is asked any more.
     assert found.fault is not None
-    same_oracle = found.oracle in (blamed.oracle, always.NAME)
-    return same_oracle and found.fault.path == blamed.fault.path
+    if found.oracle not in (blamed.oracle, always.NAME):
+        return False
+    # Each path of that oracle goes through the same converters of ops.
+    return found.fault.path == blamed.fault.path or found.oracle == batched.NAME
 
 
 def _is_single(graph: Graph) -> bool:

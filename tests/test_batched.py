@@ -13,7 +13,7 @@ from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.oracles.always import fault_of_raising
 from gradfuzz.oracles.ways import inner
 from gradfuzz.runtime import tf
-from tests.build import ints, one_call
+from tests.build import chain, ints, one_call
 from tests.drawing import BRIEF, graphs_of, simplest
 from tests.planted import planted_gradient
 
@@ -101,6 +101,15 @@ def test_a_wrong_converter_shrinks_to_one_call(name):
 FAULTS = {
     "a negative axis of roll": (
         one_call("Roll", [[1.0, 2.0, 3.0]], input=X, shift=np.int32(1), axis=np.int32(-1)),
+        "Roll.input jacobian-value (batched)",
+    ),
+    # Behind floor, which has no gradient, only the mapped outputs show it.
+    "a negative axis of roll behind another op": (
+        chain(
+            [[1.5, 2.5, 3.5]],
+            Call("Roll", {"input": X, "shift": np.int32(1), "axis": np.int32(-1)}),
+            Call("Floor", {"x": Ref(1)}),
+        ),
         "Roll.input jacobian-value (batched)",
     ),
     "a repeated label": (
