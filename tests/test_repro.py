@@ -212,14 +212,37 @@ def test_where_differences_do_not_tell_either_there_is_no_script() -> None:
         script(case(jump, "value", Evidence("wrong")))
 
 
+PRODUCT = Graph((Leaf(np.array(2.0)), Leaf(np.array(3.0)),
+                 Call("Mul", {"x": Ref(0), "y": Ref(1)})), (Ref(2),))  # fmt: skip
+
+
 def test_both_sides_of_the_diagonal_are_the_same() -> None:
-    product = Graph((Leaf(np.array(2.0)), Leaf(np.array(3.0)),
-                     Call("Mul", {"x": Ref(0), "y": Ref(1)})), (Ref(2),))  # fmt: skip
     # By the second leaf, of the derivative by the first: the entry in doubt is the other one.
-    found = script(case(product, "transposed-value", replace(EVIDENCE, leaf=1, element=0, output=0),
+    found = script(case(PRODUCT, "transposed-value", replace(EVIDENCE, leaf=1, element=0, output=0),
                         "second"))  # fmt: skip
     assert "function(*leaves)[1], [-1])[0]" in found
     assert "tape.gradient(y, leaves[0])" in found
+    assert "expected is element 0 of the gradient by leaf 0, by element 0 of leaf 1" in found
+
+
+def test_the_other_side_is_not_shown_where_it_is_right() -> None:
+    evidence = Evidence("wrong", 1, 0, 0, analytic=2.0, low=1.9, high=2.1)
+    found = script(case(PRODUCT, "transposed-value", evidence, "second"))
+    assert "function(*leaves)[0], [-1])[0]" in found
+    assert "symmetric" not in found
+
+
+TRANSPOSED = [path for path in FILES if "-transposed-value-" in path.stem]
+
+
+@pytest.mark.parametrize("path", TRANSPOSED, ids=lambda path: path.stem)
+def test_differences_back_what_is_expected_of_the_other_side(path: Path) -> None:
+    code, printed = run_here(script(load(path)))
+    wanted, *slopes = map(
+        float, re.findall(r"(?:expected|differences|and) (-?\d[\d.e-]*)", printed)
+    )
+    assert code == SHOWS
+    assert slopes == pytest.approx([wanted] * 2, rel=1e-6, abs=1e-9), printed
 
 
 SECOND = np.sinh(2.0)

@@ -52,7 +52,8 @@ def _expected(case: Case) -> str:
 
 def _evidence(finding: Finding) -> Iterator[str]:
     """Yield the section that shows how differences converge, and what every path says."""
-    if shown(finding).is_exact:
+    showing = shown(finding)
+    if showing.is_exact:
         yield (
             "## Evidence\n\nThe derivative that is expected comes of arithmetic of 50 digits; "
             "differences have too few to tell."
@@ -62,6 +63,11 @@ def _evidence(finding: Finding) -> Iterator[str]:
     yield f"## Evidence\n\n{_table(found, kink=finding.evidence.kink)}"
     said = "\n".join(f"- {each.path}: {each}" for each in vote(finding))
     yield f"What each way to the derivative says:\n\n{said}"
+    if showing.mirrored:
+        yield (
+            "Transposed is the entry on the other side of the diagonal, which should be the same: "
+            "a gradient has a symmetric Jacobian."
+        )
 
 
 def _table(found: Convergence, *, kink: bool) -> str:

@@ -27,14 +27,16 @@ class Shown:
     """The graph of a script, and the place in the Jacobian.
 
     `derivation` is the source that defines the function `derive`, whose Jacobian it is then, of
-    that of the graph.  `is_exact` says that the bounds come of exact arithmetic: no difference
-    has as many digits.
+    that of the graph.  `mirrored` is the place on the other side of the diagonal of a Hessian,
+    where that is the one in doubt: the bounds are still those of the place of `evidence`.
+    `is_exact` says that the bounds come of exact arithmetic: no difference has as many digits.
     """
 
     graph: Graph
     evidence: Evidence
     derivation: str = ""
     derive: str = ""
+    mirrored: Evidence | None = None
     is_exact: bool = False
 
 
@@ -55,9 +57,11 @@ def _second(finding: Finding) -> Shown:
     subject, kind, evidence = Subject.of(finding.graph), finding.bucket.kind, finding.evidence
     if second.is_of_tangent(kind):
         return Shown(finding.graph, evidence, tangent_source(subject), "tangent_of")
-    if kind.startswith("transposed") and evidence.output is not None:
-        evidence = _transposed(evidence, subject.primals)
-    return Shown(finding.graph, evidence, gradient_source(subject), "gradient_of")
+    showing = Shown(finding.graph, evidence, gradient_source(subject), "gradient_of")
+    # What was found is right where it is allowed: then it is the other one that is in doubt.
+    if kind.startswith("transposed") and evidence.output is not None and not evidence.is_allowed:
+        return replace(showing, mirrored=_mirrored(evidence, subject.primals))
+    return showing
 
 
 def gradient_source(subject: Subject) -> str:
@@ -73,8 +77,8 @@ def tangent_source(subject: Subject) -> str:
     return TANGENT.format(tangents=arrays_source(subject.tangents))
 
 
-def _transposed(evidence: Evidence, primals: Sequence[Array]) -> Evidence:
-    """Return the evidence of the entry on the other side of the diagonal, which is in doubt."""
+def _mirrored(evidence: Evidence, primals: Sequence[Array]) -> Evidence:
+    """Return the evidence at the place on the other side of the diagonal."""
     ends = np.cumsum([x.size for x in primals]).tolist()
     starts = [0, *ends]
     row = evidence.output or 0
