@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from gradfuzz.casefile import Case
 from gradfuzz.cli.app import app
+from gradfuzz.cli.output import require_writable
 from gradfuzz.corpus import Corpus
 from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding
@@ -57,6 +58,15 @@ def test_a_junit_file_that_cannot_be_written_is_told(corpus: Path, tmp_path: Pat
     done = run("replay", corpus, "--junit", tmp_path)
     assert done.exit_code == 2
     assert f"--junit {tmp_path}: not written" in done.output
+    assert "STILL FAILS" not in done.output, "not replayed, for minutes, to say so at the end"
+
+
+def test_a_replay_leaves_no_empty_file_where_it_has_no_report_to_write(tmp_path: Path) -> None:
+    existing, new = tmp_path / "old.xml", tmp_path / "new.xml"
+    existing.write_text("kept")
+    for path in (existing, new):
+        require_writable(path, "--junit")
+    assert (existing.read_text(), new.exists()) == ("kept", False)
 
 
 def test_annotations_name_the_file_and_escape_what_github_would_read(corpus: Path) -> None:

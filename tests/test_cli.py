@@ -468,6 +468,7 @@ def test_a_campaign_is_resumed_with_what_it_was_begun_with(monkeypatch, corpus):
 
 def test_what_is_no_campaign_cannot_be_resumed():
     assert "no campaign, should be the folder of one" in error_of("fuzz", "--resume", "nowhere")
+    assert error_of("status", "nowhere").endswith("no campaign, should be the folder of one")
     assert "holds no campaign" in error_of("status")
 
 

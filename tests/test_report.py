@@ -246,7 +246,10 @@ def test_what_is_no_campaign_is_refused(tmp_path: Path, folder: str, message: st
     assert message in done.output
 
 
-def test_a_page_that_cannot_be_written_is_told(run_folder: Path, tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_is_told_before_it_is_made(
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradfuzz.cli.report.contents", None)
     done = run("report", run_folder, "-o", tmp_path)
     assert done.exit_code == 2
     assert "not written" in done.output
