@@ -246,6 +246,18 @@ def test_in_a_pipe_a_case_is_one_line(corpus, monkeypatch):
     assert next(line for line in lines if str(path) in line).startswith("STILL FAILS")
 
 
+def test_in_a_pipe_the_longest_message_makes_no_other_line_longer(corpus, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    path = corpus.save(log_case())
+    long = corpus.path / ("long" * 40 + ".json")
+    long.write_text("{")
+    lines = run("replay", path, long, columns=None).stdout.splitlines()
+    line = next(line for line in lines if path.name in line)
+    assert line.startswith(f"FIXED   surprise  {path}  ")
+    assert len(line) < len(f"{path}") + 80
+    assert line == line.rstrip()
+
+
 # Show.
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from gradfuzz.cli.tables import case_table
-from gradfuzz.cli.terminal import one_line, terminal, write_json
+from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
 from gradfuzz.errors import CaseFileError, UsageError
 from gradfuzz.strictjson import mapping, parse, string, wrong
 
@@ -149,7 +149,7 @@ def _show(console: Console, old: Replay, new: Replay, found: list[Difference]) -
         console.print(one_line(f"after:  {new.versions}"))
     if rows:
         console.print(case_table(console, "", ("", "bucket", "before", "after", "file"), rows))
-    console.print(f"{len(new.cases)} cases: {_counts(found) or 'no difference'}")
+    console.print(f"{counted(len(new.cases), 'case')}: {_counts(found) or 'no difference'}")
 
 
 def _counts(found: list[Difference]) -> str:
