@@ -125,6 +125,21 @@ def test_cases_that_are_in_one_replay_only_are_told(tmp_path: Path) -> None:
     assert [case["file"] for case in found["removed"] + found["added"]] == ["x.json", "y.json"]
 
 
+def test_what_became_of_a_case_is_one_line_in_a_pipe(tmp_path: Path) -> None:
+    before = replay_json(x="STILL FAILS|wrong", gone="FIXED|right", y="PASSES|right")
+    after = json.loads(replay_json(x="ERROR|no answer", new="REGRESSED|off", y="PASSES|right"))
+    after["cases"][0]["bucket"] = None
+    (tmp_path / "a.json").write_text(before)
+    (tmp_path / "b.json").write_text(json.dumps(after))
+    done = CliRunner().invoke(app, ["diff", str(tmp_path / "a.json"), str(tmp_path / "b.json")])
+    assert done.stdout.splitlines()[3:] == [
+        "changed  x.json  Log.x value (numeric)  STILL FAILS, now ERROR: no answer",
+        "added    new.json  Log.x value (numeric)  not there, now REGRESSED: off",
+        "removed  gone.json  Log.x value (numeric)  FIXED, now not there",
+        "3 cases: 1 changed, 1 added, 1 removed",
+    ]
+
+
 def test_two_replays_of_a_corpus_are_compared(corpus: Path, tmp_path: Path) -> None:
     before = run("replay", corpus, "--json").stdout
     (tmp_path / "a.json").write_text(before)
