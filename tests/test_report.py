@@ -164,6 +164,20 @@ def test_votes_are_asked_anew_only_where_those_held_are_of_another_tensorflow(
     assert found.votes["reverse"].startswith(said)
 
 
+def test_digits_of_one_op_stand_beside_no_path_and_no_differences_of_the_graph(
+    tmp_path: Path,
+) -> None:
+    found = case(SINH, Bucket("Sinh", "precision", "float64-second-value", "x"))
+    evidence = replace(found.finding.evidence, element=None, output=None)
+    path = Corpus(tmp_path).save(replace(found, finding=replace(found.finding, evidence=evidence)))
+    report = contents(tmp_path, load_catalogues())
+    assert (report.findings[0].votes, report.findings[0].convergence) == ({}, "")
+    assert "Each path" not in page(report)
+    shown = run("show", path).stdout
+    assert "Numbers" in shown
+    assert "Convergence" not in shown
+
+
 def test_a_broken_file_is_told_and_passed_over(tmp_path: Path) -> None:
     Corpus(tmp_path).save(SINH_CASE)
     (tmp_path / "broken.json").write_text("{")

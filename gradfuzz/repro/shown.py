@@ -53,6 +53,14 @@ def shown(finding: Finding) -> Shown:
     return Shown(finding.graph, finding.evidence)
 
 
+def is_of_one_op(finding: Finding) -> bool:
+    """Return whether digits were counted of a derivative that the graph does not have itself.
+
+    Neither paths nor differences of the graph are of it, then.
+    """
+    return finding.bucket.oracle == precision.NAME and finding.evidence.element is None
+
+
 def _second(finding: Finding) -> Shown:
     subject, kind, evidence = Subject.of(finding.graph), finding.bucket.kind, finding.evidence
     if second.is_of_tangent(kind):
