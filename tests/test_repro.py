@@ -259,6 +259,29 @@ def test_digits_of_a_second_derivative_are_those_of_one_op_at_one_point() -> Non
     assert (code, "to 50 digits" in printed) == (SHOWS, True), printed
 
 
+def test_the_form_that_is_observed_is_said_in_the_words_of_the_one_that_is_expected() -> None:
+    found = script(case(SINH, "shape", oracle="always"))
+    printed = run_here(found)[1].splitlines()
+    assert printed == ["expected a gradient of shape (2,) and dtype float64",
+                       "observed shape (2,) and dtype float64"]  # fmt: skip
+
+
+def test_definitions_have_two_lines_of_nothing_before_them() -> None:
+    kinds = [
+        ("graph-value", "compiled"),
+        ("map-output", "batched"),
+        ("raises-ValueError", "always"),
+    ]
+    for kind, oracle in kinds:
+        found = script(case(BATCH, kind, oracle=oracle))
+        assert re.search(r"LEAVES\]\n{1,2}(def|@)", found) is None, found
+
+
+def test_a_number_that_is_known_to_the_last_digit_is_written_with_all_of_them() -> None:
+    found = script(case(SINH, "value", replace(EVIDENCE, low=np.float64(1 / 3), high=1 / 3)))
+    assert 'print("expected 0.3333333333333333")' in found
+
+
 def test_digits_at_a_point_that_the_graph_has_not_are_refused() -> None:
     odd = replace(DIGITS, message="float64: d2/dx^2 at x=3: 0, should be 3.63")
     with pytest.raises(CaseFileError, match="names no point of the graph"):

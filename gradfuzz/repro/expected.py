@@ -29,7 +29,7 @@ def expected(evidence: Evidence) -> str:
     if evidence.kink:
         return f"within the one-sided slopes {low:.10g} and {high:.10g}"
     if low == high:
-        return repr(low)
+        return repr(float(low))
     return f"{(low + high) / 2:.10g} ± {(high - low) / 2:.1g}"
 
 

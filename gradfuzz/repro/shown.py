@@ -18,7 +18,7 @@ from gradfuzz.oracles.digits import sharps
 from gradfuzz.oracles.single import narrow
 from gradfuzz.realview import real_view
 from gradfuzz.repro.literals import arrays_source
-from gradfuzz.repro.templates import GRADIENT, TANGENT
+from gradfuzz.repro.templates import GRADIENT, GRADIENT_OF_ONE, TANGENT
 from gradfuzz.subject import Subject
 
 
@@ -119,8 +119,5 @@ def _sharp(graph: Graph, leaves: Sequence[int], finding: Finding) -> Shown:
     evidence = replace(finding.evidence, leaf=leaves[-1], element=0, output=0)
     if len(leaves) == 1:
         return Shown(graph, evidence, is_exact=True)
-    source = GRADIENT.format(
-        weights=arrays_source([np.ones(())]), bends=arrays_source([np.zeros(())])
-    )
     evidence = replace(evidence, output=leaves[0])
-    return Shown(graph, evidence, source, "gradient_of", is_exact=True)
+    return Shown(graph, evidence, GRADIENT_OF_ONE, "gradient_of", is_exact=True)
