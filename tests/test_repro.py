@@ -277,6 +277,11 @@ def test_definitions_have_two_lines_of_nothing_before_them() -> None:
         assert re.search(r"LEAVES\]\n{1,2}(def|@)", found) is None, found
 
 
+def test_no_line_ends_in_spaces_where_a_message_was_cut_off() -> None:
+    found = script(case(SINH, "raises-ValueError", Evidence("of shapes: "), "always"))
+    assert [line for line in found.splitlines() if line != line.rstrip()] == []
+
+
 def test_a_number_that_is_known_to_the_last_digit_is_written_with_all_of_them() -> None:
     found = script(case(SINH, "value", replace(EVIDENCE, low=np.float64(1 / 3), high=1 / 3)))
     assert 'print("expected 0.3333333333333333")' in found

@@ -66,7 +66,7 @@ def title(finding: Finding) -> str:
     bucket, message = finding.bucket, finding.evidence.message
     op = bucket.op if "." in bucket.op else f"tf.raw_ops.{bucket.op}"
     by = f" by its argument {bucket.input}" if bucket.input else ""
-    return f"Gradient of {op}{by}: {message}"
+    return f"Gradient of {op}{by}: {message}".rstrip()
 
 
 def _head(case: Case, graph: Graph) -> str:
