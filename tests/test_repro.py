@@ -25,8 +25,10 @@ from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.oracles.effects import WAYS as EFFECTS
 from gradfuzz.registry import Recipe, is_declared, recipes
+from gradfuzz.replay import Replayed, Status
 from gradfuzz.repro.direction import DIRECTION
 from gradfuzz.repro.element import DIFFERENCES
+from gradfuzz.repro.issue import issue
 from gradfuzz.repro.literals import arg_source, array_source
 from gradfuzz.repro.recipe import (
     is_recipe,
@@ -410,6 +412,14 @@ def test_public_functions_are_called_by_their_name() -> None:
 def test_the_command_prints_the_script() -> None:
     done = CliRunner().invoke(app, ["repro", str(ALONE[0])])
     assert (done.exit_code, done.stdout) == (0, script(load(ALONE[0])))
+
+
+@pytest.mark.parametrize(("low", "told"), [(1.0, True), (None, False)])
+def test_an_issue_calls_a_point_smooth_where_bounds_say_so(low: float | None, told: bool) -> None:  # noqa: FBT001
+    found = case(SINH, "raises-ValueError", replace(EVIDENCE, low=low, high=low), "always")
+    said = issue(found, Replayed(BESSEL, Status.STILL_FAILS, "wrong"))
+    assert ("The point is no kink" in said) == told
+    assert "Difference quotients of output 1 by element 1 of leaf 0 (%0):" in said
 
 
 def test_the_issue_has_all_that_upstream_asks_for() -> None:
