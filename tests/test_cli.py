@@ -291,6 +291,12 @@ def test_show_tells_all_else_of_an_element_that_does_not_exist(corpus):
     assert result.stderr == f"gradfuzz: {path}: evidence.element: 9, should be below 2\n"
 
 
+def test_a_derivative_that_is_known_exactly_is_shown_with_all_of_its_digits(corpus):
+    evidence = Evidence("wrong", 0, 1, 1, analytic=0.3333333333, low=1 / 3, high=1 / 3)
+    path = corpus.save(case(LOG, arg="x", evidence=evidence))
+    assert "0.3333333333333333 ± 0" in run("show", path, columns="200").stdout
+
+
 def test_nothing_in_a_case_file_is_obeyed(corpus):
     evil = "\x1b[2J[red]\x07[/nope]\u202e"
     path = corpus.save(case(evidence=Evidence(evil), note=evil, link=evil))

@@ -220,6 +220,8 @@ def _bounds(evidence: Evidence) -> str:
         return ""
     if evidence.kink:
         return f"between the one-sided slopes {low:.10g} and {high:.10g}"
+    if low == high:  # to the last digit, which may be the one that matters
+        return f"{float(low)!r} ± 0"
     with np.errstate(invalid="ignore", over="ignore"):
         return f"{(low + high) / 2:.12g} ± {(high - low) / 2:.1g}"
 
