@@ -78,8 +78,8 @@ class RunFolder:
         try:
             return Settings(**json.loads(self._settings.read_text()))
         except (OSError, ValueError, TypeError) as error:
-            raise UsageError(f"run {str(self.path)!r}: no campaign, should be the folder of one "
-                             "(see --run)") from error  # fmt: skip
+            raise UsageError(f"run {str(self.path)!r}: no campaign, should be the folder of "
+                             "one") from error  # fmt: skip
 
     def write_status(self, status: dict[str, Any]) -> None:
         """Replace the status.  A disk that is full keeps the old one, and nothing waits for it."""

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from gradfuzz.casefile import Case
 from gradfuzz.cli.app import app
+from gradfuzz.cli.output import require_writable
 from gradfuzz.corpus import Corpus
 from gradfuzz.expect import Expect
 from gradfuzz.finding import Bucket, Evidence, Finding
@@ -57,6 +58,15 @@ def test_a_junit_file_that_cannot_be_written_is_told(corpus: Path, tmp_path: Pat
     done = run("replay", corpus, "--junit", tmp_path)
     assert done.exit_code == 2
     assert f"--junit {tmp_path}: not written" in done.output
+    assert "STILL FAILS" not in done.output, "not replayed, for minutes, to say so at the end"
+
+
+def test_a_replay_leaves_no_empty_file_where_it_has_no_report_to_write(tmp_path: Path) -> None:
+    existing, new = tmp_path / "old.xml", tmp_path / "new.xml"
+    existing.write_text("kept")
+    for path in (existing, new):
+        require_writable(path, "--junit")
+    assert (existing.read_text(), new.exists()) == ("kept", False)
 
 
 def test_annotations_name_the_file_and_escape_what_github_would_read(corpus: Path) -> None:
@@ -113,6 +123,21 @@ def test_cases_that_are_in_one_replay_only_are_told(tmp_path: Path) -> None:
     code, found = differences(tmp_path, replay_json(x="PASSES"), replay_json(y="PASSES"))
     assert code == 0
     assert [case["file"] for case in found["removed"] + found["added"]] == ["x.json", "y.json"]
+
+
+def test_what_became_of_a_case_is_one_line_in_a_pipe(tmp_path: Path) -> None:
+    before = replay_json(x="STILL FAILS|wrong", gone="FIXED|right", y="PASSES|right")
+    after = json.loads(replay_json(x="ERROR|no answer", new="REGRESSED|off", y="PASSES|right"))
+    after["cases"][0]["bucket"] = None
+    (tmp_path / "a.json").write_text(before)
+    (tmp_path / "b.json").write_text(json.dumps(after))
+    done = CliRunner().invoke(app, ["diff", str(tmp_path / "a.json"), str(tmp_path / "b.json")])
+    assert done.stdout.splitlines()[3:] == [
+        "changed  x.json  Log.x value (numeric)  STILL FAILS, now ERROR: no answer",
+        "added    new.json  Log.x value (numeric)  not there, now REGRESSED: off",
+        "removed  gone.json  Log.x value (numeric)  FIXED, now not there",
+        "3 cases: 1 changed, 1 added, 1 removed",
+    ]
 
 
 def test_two_replays_of_a_corpus_are_compared(corpus: Path, tmp_path: Path) -> None:

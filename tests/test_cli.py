@@ -246,6 +246,18 @@ def test_in_a_pipe_a_case_is_one_line(corpus, monkeypatch):
     assert next(line for line in lines if str(path) in line).startswith("STILL FAILS")
 
 
+def test_in_a_pipe_the_longest_message_makes_no_other_line_longer(corpus, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    path = corpus.save(log_case())
+    long = corpus.path / ("long" * 40 + ".json")
+    long.write_text("{")
+    lines = run("replay", path, long, columns=None).stdout.splitlines()
+    line = next(line for line in lines if path.name in line)
+    assert line.startswith(f"FIXED   surprise  {path}  ")
+    assert len(line) < len(f"{path}") + 80
+    assert line == line.rstrip()
+
+
 # Show.
 
 
@@ -277,6 +289,12 @@ def test_show_tells_all_else_of_an_element_that_does_not_exist(corpus):
     assert result.exit_code == 2
     assert "%1 = Log(x=%0)" in result.stdout
     assert result.stderr == f"gradfuzz: {path}: evidence.element: 9, should be below 2\n"
+
+
+def test_a_derivative_that_is_known_exactly_is_shown_with_all_of_its_digits(corpus):
+    evidence = Evidence("wrong", 0, 1, 1, analytic=0.3333333333, low=1 / 3, high=1 / 3)
+    path = corpus.save(case(LOG, arg="x", evidence=evidence))
+    assert "0.3333333333333333 ± 0" in run("show", path, columns="200").stdout
 
 
 def test_nothing_in_a_case_file_is_obeyed(corpus):
@@ -468,6 +486,7 @@ def test_a_campaign_is_resumed_with_what_it_was_begun_with(monkeypatch, corpus):
 
 def test_what_is_no_campaign_cannot_be_resumed():
     assert "no campaign, should be the folder of one" in error_of("fuzz", "--resume", "nowhere")
+    assert error_of("status", "nowhere").endswith("no campaign, should be the folder of one")
     assert "holds no campaign" in error_of("status")
 
 

@@ -8,6 +8,7 @@ from gradfuzz.check import check
 from gradfuzz.exact import derivative, exact_functions
 from gradfuzz.finding import Verdict
 from gradfuzz.graph import Call, Graph, Leaf, Ref
+from gradfuzz.oracles.figures import told_apart
 from gradfuzz.registry import is_available
 from gradfuzz.runtime import tf
 from gradfuzz.strategies.catalogue import CATALOGUE
@@ -229,3 +230,10 @@ def test_a_derivative_is_right_far_in_the_tail():
     tanh = exact_functions()["Tanh"].function
     assert float(derivative(tanh, {"x": 1}, {"x": 300.0})) == pytest.approx(1.0601586212e-260)
     assert derivative(exact_functions()["Log"].function, {"x": 1}, {"x": 0.0}) is None
+
+
+def test_a_message_shows_as_many_digits_as_two_numbers_differ_in():
+    assert told_apart(0.5, 1 / 3, 9) == ("0.5", "0.333333333")
+    assert told_apart(0.25, 0.25 * (1 + 2.0**-40), 9) == ("0.25", "0.2500000000002")
+    assert told_apart(1.0, 1.0 + 2.0**-52, 9) == ("1", "1.0000000000000002")
+    assert told_apart(float("nan"), float("nan"), 9) == ("nan", "nan")

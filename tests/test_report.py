@@ -164,6 +164,20 @@ def test_votes_are_asked_anew_only_where_those_held_are_of_another_tensorflow(
     assert found.votes["reverse"].startswith(said)
 
 
+def test_digits_of_one_op_stand_beside_no_path_and_no_differences_of_the_graph(
+    tmp_path: Path,
+) -> None:
+    found = case(SINH, Bucket("Sinh", "precision", "float64-second-value", "x"))
+    evidence = replace(found.finding.evidence, element=None, output=None)
+    path = Corpus(tmp_path).save(replace(found, finding=replace(found.finding, evidence=evidence)))
+    report = contents(tmp_path, load_catalogues())
+    assert (report.findings[0].votes, report.findings[0].convergence) == ({}, "")
+    assert "Each path" not in page(report)
+    shown = run("show", path).stdout
+    assert "Numbers" in shown
+    assert "Convergence" not in shown
+
+
 def test_a_broken_file_is_told_and_passed_over(tmp_path: Path) -> None:
     Corpus(tmp_path).save(SINH_CASE)
     (tmp_path / "broken.json").write_text("{")
@@ -246,7 +260,10 @@ def test_what_is_no_campaign_is_refused(tmp_path: Path, folder: str, message: st
     assert message in done.output
 
 
-def test_a_page_that_cannot_be_written_is_told(run_folder: Path, tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_is_told_before_it_is_made(
+    run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradfuzz.cli.report.contents", None)
     done = run("report", run_folder, "-o", tmp_path)
     assert done.exit_code == 2
     assert "not written" in done.output

@@ -25,8 +25,10 @@ from gradfuzz.finding import Bucket, Evidence, Finding
 from gradfuzz.graph import Call, Graph, Leaf, Ref
 from gradfuzz.oracles.effects import WAYS as EFFECTS
 from gradfuzz.registry import Recipe, is_declared, recipes
+from gradfuzz.replay import Replayed, Status
 from gradfuzz.repro.direction import DIRECTION
 from gradfuzz.repro.element import DIFFERENCES
+from gradfuzz.repro.issue import issue
 from gradfuzz.repro.literals import arg_source, array_source
 from gradfuzz.repro.recipe import (
     is_recipe,
@@ -212,14 +214,37 @@ def test_where_differences_do_not_tell_either_there_is_no_script() -> None:
         script(case(jump, "value", Evidence("wrong")))
 
 
+PRODUCT = Graph((Leaf(np.array(2.0)), Leaf(np.array(3.0)),
+                 Call("Mul", {"x": Ref(0), "y": Ref(1)})), (Ref(2),))  # fmt: skip
+
+
 def test_both_sides_of_the_diagonal_are_the_same() -> None:
-    product = Graph((Leaf(np.array(2.0)), Leaf(np.array(3.0)),
-                     Call("Mul", {"x": Ref(0), "y": Ref(1)})), (Ref(2),))  # fmt: skip
     # By the second leaf, of the derivative by the first: the entry in doubt is the other one.
-    found = script(case(product, "transposed-value", replace(EVIDENCE, leaf=1, element=0, output=0),
+    found = script(case(PRODUCT, "transposed-value", replace(EVIDENCE, leaf=1, element=0, output=0),
                         "second"))  # fmt: skip
     assert "function(*leaves)[1], [-1])[0]" in found
     assert "tape.gradient(y, leaves[0])" in found
+    assert "expected is element 0 of the gradient by leaf 0, by element 0 of leaf 1" in found
+
+
+def test_the_other_side_is_not_shown_where_it_is_right() -> None:
+    evidence = Evidence("wrong", 1, 0, 0, analytic=2.0, low=1.9, high=2.1)
+    found = script(case(PRODUCT, "transposed-value", evidence, "second"))
+    assert "function(*leaves)[0], [-1])[0]" in found
+    assert "symmetric" not in found
+
+
+TRANSPOSED = [path for path in FILES if "-transposed-value-" in path.stem]
+
+
+@pytest.mark.parametrize("path", TRANSPOSED, ids=lambda path: path.stem)
+def test_differences_back_what_is_expected_of_the_other_side(path: Path) -> None:
+    code, printed = run_here(script(load(path)))
+    wanted, *slopes = map(
+        float, re.findall(r"(?:expected|differences|and) (-?\d[\d.e-]*)", printed)
+    )
+    assert code == SHOWS
+    assert slopes == pytest.approx([wanted] * 2, rel=1e-6, abs=1e-9), printed
 
 
 SECOND = np.sinh(2.0)
@@ -234,6 +259,34 @@ def test_digits_of_a_second_derivative_are_those_of_one_op_at_one_point() -> Non
     with planted_gradient("Cosh", WRONG["value"]):
         code, printed = run_here(found)
     assert (code, "to 50 digits" in printed) == (SHOWS, True), printed
+
+
+def test_the_form_that_is_observed_is_said_in_the_words_of_the_one_that_is_expected() -> None:
+    found = script(case(SINH, "shape", oracle="always"))
+    printed = run_here(found)[1].splitlines()
+    assert printed == ["expected a gradient of shape (2,) and dtype float64",
+                       "observed shape (2,) and dtype float64"]  # fmt: skip
+
+
+def test_definitions_have_two_lines_of_nothing_before_them() -> None:
+    kinds = [
+        ("graph-value", "compiled"),
+        ("map-output", "batched"),
+        ("raises-ValueError", "always"),
+    ]
+    for kind, oracle in kinds:
+        found = script(case(BATCH, kind, oracle=oracle))
+        assert re.search(r"LEAVES\]\n{1,2}(def|@)", found) is None, found
+
+
+def test_no_line_ends_in_spaces_where_a_message_was_cut_off() -> None:
+    found = script(case(SINH, "raises-ValueError", Evidence("of shapes: "), "always"))
+    assert [line for line in found.splitlines() if line != line.rstrip()] == []
+
+
+def test_a_number_that_is_known_to_the_last_digit_is_written_with_all_of_them() -> None:
+    found = script(case(SINH, "value", replace(EVIDENCE, low=np.float64(1 / 3), high=1 / 3)))
+    assert 'print("expected 0.3333333333333333")' in found
 
 
 def test_digits_at_a_point_that_the_graph_has_not_are_refused() -> None:
@@ -359,6 +412,14 @@ def test_public_functions_are_called_by_their_name() -> None:
 def test_the_command_prints_the_script() -> None:
     done = CliRunner().invoke(app, ["repro", str(ALONE[0])])
     assert (done.exit_code, done.stdout) == (0, script(load(ALONE[0])))
+
+
+@pytest.mark.parametrize(("low", "told"), [(1.0, True), (None, False)])
+def test_an_issue_calls_a_point_smooth_where_bounds_say_so(low: float | None, told: bool) -> None:  # noqa: FBT001
+    found = case(SINH, "raises-ValueError", replace(EVIDENCE, low=low, high=low), "always")
+    said = issue(found, Replayed(BESSEL, Status.STILL_FAILS, "wrong"))
+    assert ("The point is no kink" in said) == told
+    assert "Difference quotients of output 1 by element 1 of leaf 0 (%0):" in said
 
 
 def test_the_issue_has_all_that_upstream_asks_for() -> None:

@@ -2,15 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from gradfuzz.cli.tables import case_table
-from gradfuzz.cli.terminal import one_line, terminal, write_json
+from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
 from gradfuzz.errors import CaseFileError, UsageError
+from gradfuzz.finding import Bucket
 from gradfuzz.strictjson import mapping, parse, string, wrong
 
 # What a case comes to, whatever was expected of it.
@@ -51,11 +52,22 @@ class Difference:
     after: CaseThen | None
 
     @property
-    def last(self) -> CaseThen:
-        """The case as it is after, or was before where it is gone."""
-        found = self.after or self.before
-        assert found is not None
-        return found
+    def bucket(self) -> str:
+        """What is wrong, as far as either replay could read the case."""
+        return next((then.bucket for then in (self.after, self.before) if then and then.bucket), "")
+
+    @property
+    def message(self) -> str:
+        """What is said of the case after, or before where it is gone."""
+        then = self.after or self.before
+        return then.message if then else ""
+
+    @property
+    def turn(self) -> str:
+        """From what to what the case came."""
+        before = self.before.status if self.before else "not there"
+        after = f"{self.after.status}: {self.after.message}" if self.after else "not there"
+        return f"{before}, now {after}"
 
 
 def diff(before: Path, after: Path, *, as_json: bool) -> int:
@@ -106,10 +118,13 @@ def _case(raw: Any, place: str) -> tuple[str, CaseThen]:
     if status not in OUTCOMES:
         raise wrong(f"{place}.status", repr(status[:40]), f"one of {', '.join(OUTCOMES)}")
     bucket = found.get("bucket")
-    label = "" if bucket is None else " ".join(
-        str(mapping(bucket, f"{place}.bucket").get(key, "")) for key in ("op", "input", "kind")
-    )  # fmt: skip
+    label = "" if bucket is None else str(_bucket(mapping(bucket, f"{place}.bucket"), place))
     return Path(name).name, CaseThen(label, status, message)
+
+
+def _bucket(raw: Mapping[str, Any], place: str) -> Bucket:
+    return Bucket(*(string(raw.get(each.name), f"{place}.bucket.{each.name}")
+                    for each in fields(Bucket)))  # fmt: skip
 
 
 def _differences(old: Mapping[str, CaseThen], new: Mapping[str, CaseThen]) -> list[Difference]:
@@ -137,9 +152,8 @@ def _show(console: Console, old: Replay, new: Replay, found: list[Difference]) -
     rows = [
         (
             one_line(each.kind, STYLES.get(each.kind, "")),
-            one_line(each.last.bucket),
-            one_line(each.before.status if each.before else ""),
-            one_line(f"{each.after.status}: {each.after.message}" if each.after else ""),
+            one_line(each.bucket),
+            one_line(each.turn),
             one_line(each.name, "cyan"),
         )
         for each in found
@@ -148,8 +162,8 @@ def _show(console: Console, old: Replay, new: Replay, found: list[Difference]) -
         console.print(one_line(f"before: {old.versions}"))
         console.print(one_line(f"after:  {new.versions}"))
     if rows:
-        console.print(case_table(console, "", ("", "bucket", "before", "after", "file"), rows))
-    console.print(f"{len(new.cases)} cases: {_counts(found) or 'no difference'}")
+        console.print(case_table(console, "", ("", "bucket", "before and after", "file"), rows))
+    console.print(f"{counted(len(new.cases), 'case')}: {_counts(found) or 'no difference'}")
 
 
 def _counts(found: list[Difference]) -> str:
@@ -166,6 +180,6 @@ def _as_json(old: Replay, new: Replay, found: list[Difference]) -> dict[str, Any
             {"file": each.name,
              "before": each.before.status if each.before else None,
              "after": each.after.status if each.after else None,
-             "message": each.last.message}
+             "message": each.message}
         )  # fmt: skip
     return {"before": old.versions, "after": new.versions, **by_kind}

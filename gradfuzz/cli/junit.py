@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from gradfuzz.cli.output import write
 from gradfuzz.cli.replay import message_of
 from gradfuzz.cli.terminal import visible
-from gradfuzz.errors import UsageError
 from gradfuzz.replay import Replayed, Status
 
 
@@ -27,11 +27,7 @@ def write_junit(path: Path, done: Sequence[Replayed], problems: Sequence[str]) -
     suite.attrib |= {name: str(count) for name, count in counts.items()}
     suite.extend(tests)
     text = ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--junit {path}: not written ({error.strerror}), "
-                         "should be a writable file") from error  # fmt: skip
+    write(path, "--junit", text + "\n")
 
 
 def _test(replayed: Replayed) -> ElementTree.Element:

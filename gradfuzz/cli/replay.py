@@ -11,6 +11,7 @@ from rich.progress import track
 from rich.text import Text
 
 from gradfuzz.catalogue import all_ops, load_catalogues
+from gradfuzz.cli.output import require_writable
 from gradfuzz.cli.tables import case_table
 from gradfuzz.cli.terminal import counted, one_line, terminal, write_json
 from gradfuzz.crew import sacrifice
@@ -32,8 +33,11 @@ def replay(
     """Replay every case of `paths`, print what became of each, and return the exit code.
 
     Also writes it to `junit` as XML, and prints the surprises as annotations for `github`.
+    Raises `UsageError` for a file that cannot be written, and where no path has a case.
     """
     files, problems = _files(paths)
+    if junit is not None:
+        require_writable(junit, "--junit")
     console = terminal(stderr=as_json)
     catalogue = set(all_ops(load_catalogues()))
     bar = terminal(stderr=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 from rich.progress import track
 
 from gradfuzz.catalogue import load_catalogues, use_files
+from gradfuzz.cli.output import require_writable, write
 from gradfuzz.cli.terminal import one_line, terminal
-from gradfuzz.errors import UsageError
 from gradfuzz.report.contents import contents
 from gradfuzz.report.page import page
 from gradfuzz.report.runlog import is_run
@@ -19,6 +19,7 @@ def report(path: Path, output: Path) -> int:
 
     Raises `UsageError` where it cannot be written.
     """
+    require_writable(output, "--output")
     bar = terminal(stderr=True)
     watched = partial(
         track, description="reporting", console=bar, transient=True, disable=not bar.is_terminal
@@ -26,11 +27,7 @@ def report(path: Path, output: Path) -> int:
     if is_run(path):
         use_files(map(Path, RunFolder(path).settings().ops_from))
     found = contents(path, load_catalogues(), watched)
-    try:
-        output.write_text(page(found), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--output {output}: not written ({error.strerror}), "
-                         "should be a writable file") from error  # fmt: skip
+    write(output, "--output", page(found))
     for problem in found.problems:
         terminal(stderr=True).print(one_line(f"passed over: {problem}", "yellow"), soft_wrap=True)
     terminal().print(one_line(f"{output}: {len(found.findings)} findings"), soft_wrap=True)

@@ -27,6 +27,7 @@ from gradfuzz.fatal import is_fatal
 from gradfuzz.finding import Evidence, Vote
 from gradfuzz.graph import Array, Graph, Leaf
 from gradfuzz.replay import Replayed, Status, replay_one
+from gradfuzz.repro.shown import is_of_one_op
 from gradfuzz.runtime import environment
 
 # A path is called apart from the numeric value by more than this part of it.
@@ -74,14 +75,19 @@ def show(path: Path, *, as_json: bool) -> int:
 
 
 def _convergence(case: Case, replayed: Replayed) -> Convergence | GradfuzzError | None:
-    """Return how differences converge; None for a graph that this process would not survive."""
+    """Return how differences converge.
+
+    None where they are of something else, and for a graph that this process would not survive.
+    """
     if replayed.status is Status.ERROR:
         return CaseFileError(f"{replayed.path}: {message_of(replayed)}")
     now = replayed.report.finding if replayed.report else None
     if is_fatal(case.finding.bucket.kind) or (now and is_fatal(now.bucket.kind)):
         return None
+    finding = case.finding
+    if is_of_one_op(finding):
+        return None
     try:
-        finding = case.finding
         return convergence(finding.graph, finding.evidence, finding.bucket)
     except GradfuzzError as error:
         return CaseFileError(f"{replayed.path}: {error}")
@@ -95,7 +101,7 @@ def _show(console: Console, shown: Shown) -> None:
     _section(console, "Input values", "\n".join(_arrays(graph, console.width)))
     console.print()
     console.print(_numbers(shown))
-    if shown.case.finding.votes:
+    if shown.case.finding.votes and not is_of_one_op(shown.case.finding):
         console.print()
         console.print(_votes(shown.case.finding.votes))
     if isinstance(shown.convergence, Convergence):
@@ -214,6 +220,8 @@ def _bounds(evidence: Evidence) -> str:
         return ""
     if evidence.kink:
         return f"between the one-sided slopes {low:.10g} and {high:.10g}"
+    if low == high:  # to the last digit, which may be the one that matters
+        return f"{float(low)!r} ± 0"
     with np.errstate(invalid="ignore", over="ignore"):
         return f"{(low + high) / 2:.12g} ± {(high - low) / 2:.1g}"
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -60,7 +60,10 @@ def show_summary(console: Console, summary: Summary) -> None:
     """Print the counts, the new findings, the known ones, and what to do next."""
     tally = summary.tally
     console.print(_head(summary))
-    for table in (_new(console, tally), _known(tally), _inconclusive(tally), _gaps(tally)):
+    if tally.new:
+        console.print()
+        console.print(_new(console, tally))
+    for table in (_known(tally), _inconclusive(tally), _gaps(tally)):
         if table.row_count:
             console.print()
             console.print(table)
@@ -107,7 +110,7 @@ def _shares(tally: Tally) -> str:
     return ", ".join(f"{name} {spent / total:.0%}" for name, spent in most_first)
 
 
-def _new(console: Console, tally: Tally) -> Table:
+def _new(console: Console, tally: Tally) -> RenderableType:
     rows = [
         (
             one_line(bucket, "red"),

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-# Below this width a case is a few lines under each other; from it on, and in a pipe, one row.
+from gradfuzz.cli.terminal import UNBOUNDED
+
+# Below this width a case is a few lines under each other, from it on one row.
 WIDE = 130
 
 
@@ -30,8 +32,14 @@ def facts(rows: dict[str, Text]) -> Table:
 
 def case_table(
     console: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[Text]]
-) -> Table:
-    """Return a table whose last three columns stand under each other on a narrow terminal."""
+) -> RenderableType:
+    """Return cases in rows, of which the last three columns are a bucket, a message and a file.
+
+    Those stand under each other on a narrow terminal.  In a pipe a case is one line, which ends
+    where its text does, and nothing is cut off.
+    """
+    if console.width == UNBOUNDED:
+        return _lines(title, columns, list(rows))
     table = titled(title)
     stacked = console.width < WIDE
     for name in columns[: -3 if stacked else None]:
@@ -44,3 +52,14 @@ def case_table(
             cells = [Text("\n").join(cell for cell in cells if cell.plain)]
         table.add_row(*lead, *cells)
     return table
+
+
+def _lines(title: str, columns: Sequence[str], rows: Sequence[Sequence[Text]]) -> Text:
+    """Return a line for each row: what is short first, and in columns; the message last."""
+    found = [] if not title else [Text(title)]
+    cells = [[*columns], *([cell.plain for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in list(zip(*cells, strict=True))[:-3]]
+    for *lead, bucket, message, file in cells:
+        short = [text.ljust(width) for text, width in zip(lead, widths, strict=True)]
+        found.append(Text("  ".join([*short, *filter(None, (file, bucket, message))])))
+    return Text("\n").join(found)

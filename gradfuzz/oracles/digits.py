@@ -18,6 +18,7 @@ from gradfuzz.exact import Exact, derivative, exact_functions
 from gradfuzz.finding import AGREED, Evidence, Outcome, faulty
 from gradfuzz.graph import Array, Call, Graph, Leaf, Ref
 from gradfuzz.numeric.line import flatten
+from gradfuzz.oracles.figures import told_apart
 from gradfuzz.runtime import tf
 from gradfuzz.subject import Subject
 
@@ -227,8 +228,9 @@ class Sharp:
         error: float,
         at: Mapping[str, float],
     ) -> Outcome:
+        is_, should = told_apart(analytic, right, 9)
         message = (
-            f"{self.derivative(orders, at)}: {analytic:.9g}, should be {right:.9g}: "
+            f"{self.derivative(orders, at)}: {is_}, should be {should}: "
             f"off by {error / self.format.epsilon:.3g} units of the last place"
         )
         leaf = self._leaf(orders)

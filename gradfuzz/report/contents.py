@@ -22,6 +22,7 @@ from gradfuzz.registry import registered_gradients, runs
 from gradfuzz.report.chart import Series, line_chart
 from gradfuzz.report.drawing import draw
 from gradfuzz.report.runlog import OpCounts, RunLog, is_run, read_run
+from gradfuzz.repro.shown import is_of_one_op
 from gradfuzz.runtime import environment, tf
 from gradfuzz.vote import vote
 
@@ -188,10 +189,15 @@ def _url(link: str) -> str:
 
 
 def _now(case: Case) -> tuple[dict[str, str], str, str]:
-    """Return what each path says of a case, and how the numeric derivative converges now."""
+    """Return what each path says of a case, and how the numeric derivative converges now.
+
+    Nothing where they are of something else.
+    """
     graph = case.finding.graph
     if is_fatal(case.finding.bucket.kind):
         return {"not run": "it would take this report with it"}, "", ""
+    if is_of_one_op(case.finding):
+        return {}, "", ""
     try:
         require_small(graph)
         said = {each.path: str(each) for each in _votes(case)}

@@ -6,6 +6,7 @@ import numpy as np
 
 from gradfuzz.errors import CaseFileError
 from gradfuzz.evaluate import Program, feed
+from gradfuzz.finding import Evidence
 from gradfuzz.graph import Array, Graph
 from gradfuzz.numeric.line import flatten
 from gradfuzz.realview import real_view
@@ -35,6 +36,13 @@ print("expected {expected}")
 print("    (to 50 digits; a difference of the function has too few to tell)")
 """
 
+# Why the derivative at one place should be what it is at another one.
+SYMMETRIC = """
+print("A gradient has a symmetric Jacobian: two entries that should be the same, of which")
+print("    expected is {here}, and")
+print("    observed is {there}")
+"""
+
 BOUNDED = """print(f"observed {{observed}} ({way})")
 sys.exit(0 if observed is not None and {low} <= observed <= {high} else 1)
 """
@@ -60,11 +68,12 @@ def element(way: Way, showing: Shown, truth: str) -> str:
     way = REVERSE_MODE if evidence.is_allowed else way
     if evidence.low is None:
         return _agreeing(way, showing)
-    place = _Place.of(showing)
+    place, in_doubt = _Place.of(showing, evidence), _in_doubt(showing)
     primal = place.primal
     low, high = allowed(evidence, primal)
     numbers = EXACT if showing.is_exact else DIFFERENCES
-    return (way.element + numbers + BOUNDED).format(
+    observed = way.element.format(**in_doubt.fields) + _symmetric(showing, place, in_doubt)
+    return observed + (numbers + BOUNDED).format(
         **place.fields, truth=truth, moved=tensors_source("leaves", showing.graph),
         step=step_of(primal, place.element), expected=expected(evidence), way=way.name,
         low=number_source(low), high=number_source(high),
@@ -74,9 +83,19 @@ def element(way: Way, showing: Shown, truth: str) -> str:
 def _agreeing(way: Way, showing: Shown) -> str:
     if way is REVERSE_MODE:
         raise CaseFileError("evidence: has no bounds of the derivative, should for a script")
-    fields = _Place.of(showing).fields
+    fields = _Place.of(showing, showing.evidence).fields
     source = way.element.format(**fields)
     return REVERSE_MODE.element.format(**fields) + AGREEING.format(source=source, way=way.name)
+
+
+def _symmetric(showing: Shown, here: "_Place", there: "_Place") -> str:
+    """Return what says that the number at one place should be that at the other one."""
+    return SYMMETRIC.format(here=here, there=there) if showing.mirrored else ""
+
+
+def _in_doubt(showing: Shown) -> "_Place":
+    """Return the place of the number that is observed."""
+    return _Place.of(showing, showing.mirrored or showing.evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +110,20 @@ class _Place:
     size: int  # of that output
 
     @classmethod
-    def of(cls, showing: Shown) -> "_Place":
+    def of(cls, showing: Shown, evidence: Evidence) -> "_Place":
         primals = [real_view(x) for x in showing.graph.primals]
         sizes = [x.size for x in primals]
         if showing.derive != "gradient_of":
             sizes = _sizes(showing.graph)
         ends = np.cumsum(sizes)
-        evidence = showing.evidence
         leaf, row = evidence.leaf or 0, evidence.output or 0
         output = int(np.searchsorted(ends, row, side="right"))
         row -= int(ends[output] - sizes[output])
         return cls(primals[leaf], leaf, evidence.element or 0, output, row, sizes[output])
+
+    def __str__(self) -> str:
+        return (f"element {self.row} of the gradient by leaf {self.output}, "
+                f"by element {self.element} of leaf {self.leaf}")  # fmt: skip
 
     @property
     def fields(self) -> dict[str, object]:

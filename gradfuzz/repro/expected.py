@@ -28,6 +28,8 @@ def expected(evidence: Evidence) -> str:
     low, high = evidence.low or 0.0, evidence.high or 0.0
     if evidence.kink:
         return f"within the one-sided slopes {low:.10g} and {high:.10g}"
+    if low == high:
+        return repr(float(low))
     return f"{(low + high) / 2:.10g} ± {(high - low) / 2:.1g}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gradfuzz.casefile import Case
 from gradfuzz.convergence import Convergence, convergence
 from gradfuzz.fatal import is_fatal
-from gradfuzz.finding import Finding
+from gradfuzz.finding import Evidence, Finding
 from gradfuzz.replay import Replayed, Status
 from gradfuzz.repro.expected import expected
 from gradfuzz.repro.script import script, title
@@ -52,27 +52,40 @@ def _expected(case: Case) -> str:
 
 def _evidence(finding: Finding) -> Iterator[str]:
     """Yield the section that shows how differences converge, and what every path says."""
-    if shown(finding).is_exact:
+    showing = shown(finding)
+    if showing.is_exact:
         yield (
             "## Evidence\n\nThe derivative that is expected comes of arithmetic of 50 digits; "
             "differences have too few to tell."
         )
         return
     found = convergence(finding.graph, finding.evidence, finding.bucket)
-    yield f"## Evidence\n\n{_table(found, kink=finding.evidence.kink)}"
+    yield f"## Evidence\n\n{_table(found, finding.evidence)}"
     said = "\n".join(f"- {each.path}: {each}" for each in vote(finding))
     yield f"What each way to the derivative says:\n\n{said}"
+    if showing.mirrored:
+        yield (
+            "Transposed is the entry on the other side of the diagonal, which should be the same: "
+            "a gradient has a symmetric Jacobian."
+        )
 
 
-def _table(found: Convergence, *, kink: bool) -> str:
-    head = (
-        "The point is a kink: the slopes of the two sides differ, and the value returned lies "
-        "outside of both."
-        if kink
-        else "The point is no kink: the quotients of both sides come together as the step shrinks."
-    )
+def _table(found: Convergence, evidence: Evidence) -> str:
     rows = zip(found.steps, found.backward, found.central, found.forward, strict=True)
     lines = [f"| {step:.3g} | {back:.10g} | {mid:.10g} | {ahead:.10g} |"
              for step, back, mid, ahead in rows]  # fmt: skip
     table = ["| step | behind | central | ahead |", "|---|---|---|---|", *lines]
-    return f"{head} Difference quotients of {found.place}:\n\n" + "\n".join(table)
+    head = f"{_smoothness(evidence)}Difference quotients of {found.place}:"
+    return f"{head}\n\n" + "\n".join(table)
+
+
+def _smoothness(evidence: Evidence) -> str:
+    """Return what is known of the point, "" where no bounds say what the derivative is."""
+    if evidence.kink:
+        return (
+            "The point is a kink: the slopes of the two sides differ, and the value returned lies "
+            "outside of both. "
+        )
+    if evidence.low is None:
+        return ""
+    return "The point is no kink: the quotients of both sides come together as the step shrinks. "

@@ -50,7 +50,8 @@ def script(case: Case) -> str:
         return _head(case, graph) + _leaves(graph) + fatal_tail(case.finding)
     showing = shown(case.finding)
     start = _head(case, showing.graph) + _derived(showing) + _leaves(showing.graph)
-    return start + _ending(case.finding, showing)
+    ending = _ending(case.finding, showing)
+    return start + ("\n\n" if ending.startswith(("def ", "@")) else "") + ending
 
 
 def _require_script(finding: Finding) -> None:
@@ -65,7 +66,7 @@ def title(finding: Finding) -> str:
     bucket, message = finding.bucket, finding.evidence.message
     op = bucket.op if "." in bucket.op else f"tf.raw_ops.{bucket.op}"
     by = f" by its argument {bucket.input}" if bucket.input else ""
-    return f"Gradient of {op}{by}: {message}"
+    return f"Gradient of {op}{by}: {message}".rstrip()
 
 
 def _head(case: Case, graph: Graph) -> str:

@@ -18,7 +18,7 @@ from gradfuzz.oracles.digits import sharps
 from gradfuzz.oracles.single import narrow
 from gradfuzz.realview import real_view
 from gradfuzz.repro.literals import arrays_source
-from gradfuzz.repro.templates import GRADIENT, TANGENT
+from gradfuzz.repro.templates import GRADIENT, GRADIENT_OF_ONE, TANGENT
 from gradfuzz.subject import Subject
 
 
@@ -27,14 +27,16 @@ class Shown:
     """The graph of a script, and the place in the Jacobian.
 
     `derivation` is the source that defines the function `derive`, whose Jacobian it is then, of
-    that of the graph.  `is_exact` says that the bounds come of exact arithmetic: no difference
-    has as many digits.
+    that of the graph.  `mirrored` is the place on the other side of the diagonal of a Hessian,
+    where that is the one in doubt: the bounds are still those of the place of `evidence`.
+    `is_exact` says that the bounds come of exact arithmetic: no difference has as many digits.
     """
 
     graph: Graph
     evidence: Evidence
     derivation: str = ""
     derive: str = ""
+    mirrored: Evidence | None = None
     is_exact: bool = False
 
 
@@ -51,13 +53,23 @@ def shown(finding: Finding) -> Shown:
     return Shown(finding.graph, finding.evidence)
 
 
+def is_of_one_op(finding: Finding) -> bool:
+    """Return whether digits were counted of a derivative that the graph does not have itself.
+
+    Neither paths nor differences of the graph are of it, then.
+    """
+    return finding.bucket.oracle == precision.NAME and finding.evidence.element is None
+
+
 def _second(finding: Finding) -> Shown:
     subject, kind, evidence = Subject.of(finding.graph), finding.bucket.kind, finding.evidence
     if second.is_of_tangent(kind):
         return Shown(finding.graph, evidence, tangent_source(subject), "tangent_of")
-    if kind.startswith("transposed") and evidence.output is not None:
-        evidence = _transposed(evidence, subject.primals)
-    return Shown(finding.graph, evidence, gradient_source(subject), "gradient_of")
+    showing = Shown(finding.graph, evidence, gradient_source(subject), "gradient_of")
+    # What was found is right where it is allowed: then it is the other one that is in doubt.
+    if kind.startswith("transposed") and evidence.output is not None and not evidence.is_allowed:
+        return replace(showing, mirrored=_mirrored(evidence, subject.primals))
+    return showing
 
 
 def gradient_source(subject: Subject) -> str:
@@ -73,8 +85,8 @@ def tangent_source(subject: Subject) -> str:
     return TANGENT.format(tangents=arrays_source(subject.tangents))
 
 
-def _transposed(evidence: Evidence, primals: Sequence[Array]) -> Evidence:
-    """Return the evidence of the entry on the other side of the diagonal, which is in doubt."""
+def _mirrored(evidence: Evidence, primals: Sequence[Array]) -> Evidence:
+    """Return the evidence at the place on the other side of the diagonal."""
     ends = np.cumsum([x.size for x in primals]).tolist()
     starts = [0, *ends]
     row = evidence.output or 0
@@ -107,8 +119,5 @@ def _sharp(graph: Graph, leaves: Sequence[int], finding: Finding) -> Shown:
     evidence = replace(finding.evidence, leaf=leaves[-1], element=0, output=0)
     if len(leaves) == 1:
         return Shown(graph, evidence, is_exact=True)
-    source = GRADIENT.format(
-        weights=arrays_source([np.ones(())]), bends=arrays_source([np.zeros(())])
-    )
     evidence = replace(evidence, output=leaves[0])
-    return Shown(graph, evidence, source, "gradient_of", is_exact=True)
+    return Shown(graph, evidence, GRADIENT_OF_ONE, "gradient_of", is_exact=True)

@@ -26,19 +26,34 @@ FUNCTION = """def {name}({parameters}):
 """
 
 GRADIENT = '''def gradient_of(first):
-    """Return the function of its gradient by its outputs, weighted, and half their squares."""
-    weights = [{weights}]
-    bends = [{bends}]
+    """Return what takes the gradient of the sum of u y + c y y / 2 of the outputs y of `first`."""
+    weights = [{weights}]  # u
+    bends = [{bends}]  # c
 
     def gradient(*leaves):
         with tf.GradientTape() as tape:
-            tape.watch(list(leaves))
+            tape.watch(leaves)
             outputs = first(*leaves)
         seeds = [tf.constant(u, y.dtype) + tf.math.multiply_no_nan(y, tf.constant(c, y.dtype))
                  for u, c, y in zip(weights, bends, outputs)]
-        found = tape.gradient(outputs, list(leaves), output_gradients=seeds)
+        found = tape.gradient(outputs, leaves, output_gradients=seeds)
         return [tf.zeros_like(x) if g is None else tf.convert_to_tensor(g)
                 for g, x in zip(found, leaves)]
+
+    return gradient
+
+
+'''
+
+# That of one number, by which nothing need be weighted.
+GRADIENT_OF_ONE = '''def gradient_of(first):
+    """Return what takes the gradient of the output of `first`."""
+    def gradient(*leaves):
+        with tf.GradientTape() as tape:
+            tape.watch(leaves)
+            outputs = first(*leaves)
+        return [tf.zeros_like(x) if g is None else tf.convert_to_tensor(g)
+                for g, x in zip(tape.gradient(outputs, leaves), leaves)]
 
     return gradient
 

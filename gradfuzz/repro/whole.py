@@ -27,7 +27,8 @@ sys.exit(0 if same else 1)
 
 FORM = """found, leaf = {gradients}[{leaf}], LEAVES[{leaf}]
 print(f"expected a gradient of shape {{leaf.shape}} and dtype {{leaf.dtype}}")
-print("observed", "None" if found is None else f"shape {{found.shape}} and dtype {{found.dtype}}")
+print("observed", "None" if found is None else
+      f"shape {{found.shape}} and dtype {{found.dtype.name}}")
 sys.exit(found is not None and (found.shape, found.dtype) != (leaf.shape, leaf.dtype))
 """
 
