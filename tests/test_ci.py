@@ -125,7 +125,10 @@ def test_cases_that_are_in_one_replay_only_are_told(tmp_path: Path) -> None:
     assert [case["file"] for case in found["removed"] + found["added"]] == ["x.json", "y.json"]
 
 
-def test_what_became_of_a_case_is_one_line_in_a_pipe(tmp_path: Path) -> None:
+def test_what_became_of_a_case_is_one_line_in_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     before = replay_json(x="STILL FAILS|wrong", gone="FIXED|right", y="PASSES|right")
     after = json.loads(replay_json(x="ERROR|no answer", new="REGRESSED|off", y="PASSES|right"))
     after["cases"][0]["bucket"] = None
