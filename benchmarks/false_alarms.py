@@ -3,7 +3,8 @@
     .venv/bin/python benchmarks/false_alarms.py [--cases N] [--seed N] [--oracles ORACLE=N,…]
         [--corpus DIR] [--out DIR] [--workers N]
 
-Runs over the whole catalogue with the buckets of the corpus muted, until N cases were checked.
+Runs over the whole catalogue with the buckets of the corpus muted, until each oracle that is asked
+for has checked N cases.
 What it then prints under "new findings" is either a real fault that the corpus lacks, or a false
 alarm: there is no third.  Each inconclusive case is one that gradfuzz could not tell about: its
 share should stay below 5 % overall, and an op above 20 % (marked !) needs a reason.
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import indent
 
@@ -52,10 +54,11 @@ PROGRESS_EVERY = 30.0
 
 
 class Watch:
-    """Listens to campaigns, counts, and stops them when there are `cases`."""
+    """Listens to campaigns, counts, and stops them when there are `cases` of each oracle."""
 
-    def __init__(self, cases: int, known: Known) -> None:
+    def __init__(self, cases: int, weights: Mapping[str, float], known: Known) -> None:
         self.cases = cases
+        self.weights = weights
         self.tally = Tally(known)
         self.clock = StoppableClock()
         self.started = self.told = time.monotonic()
@@ -63,7 +66,13 @@ class Watch:
     @property
     def left(self) -> int:
         """How many cases are still to be checked."""
-        return self.cases - self.tally.total.cases
+        return sum(max(0, self.cases - self.tally.by_oracle[name]) for name in self.weights)
+
+    @property
+    def wanted(self) -> dict[str, float]:
+        """The weights of the oracles that have not yet checked so many."""
+        done = self.tally.by_oracle
+        return {name: weight for name, weight in self.weights.items() if done[name] < self.cases}
 
     def listen(self, event: Event) -> None:
         """Take one event into account."""
@@ -74,7 +83,8 @@ class Watch:
         self.clock.stopped = self.clock.stopped or self.left <= 0
         if time.monotonic() - self.told > PROGRESS_EVERY:
             self.told = time.monotonic()
-            print(f"... {self.tally.total.cases} cases, {len(self.tally.new)} new", flush=True)
+            cases = ", ".join(f"{name} {self.tally.by_oracle[name]}" for name in self.weights)
+            print(f"... {cases}: {len(self.tally.new)} new", flush=True)
 
     @property
     def seconds(self) -> float:
@@ -87,11 +97,15 @@ def run(watch: Watch, folder: Path, chosen: argparse.Namespace, known: Known) ->
     ops = all_ops(load_catalogues())
     storage = Storage(Corpus(folder, set(ops)), watch.listen)
     names = sorted(op for op in ops if is_available(op))
-    weights, seed, workers = parse_shares([chosen.oracles]), chosen.seed, chosen.workers
+    seed, workers = chosen.seed, chosen.workers
+    shares = Shares(watch.wanted)
     with stop_on_signals(watch.clock):
         while not watch.clock.stopped:
+            shares.weights = watch.wanted
             budget = max(watch.left * SECONDS_A_CASE, LEAST_BUDGET)
-            schedule = Schedule(names, budget, seed, workers, set(names), oracles=len(weights))
+            schedule = Schedule(
+                names, budget, seed, workers, set(names), oracles=len(shares.weights)
+            )
             crew = Workers.of(workers, folder)
             campaign = Campaign(
                 schedule,
@@ -102,7 +116,7 @@ def run(watch: Watch, folder: Path, chosen: argparse.Namespace, known: Known) ->
                 watch.clock,
                 set(known.buckets),
                 known.patterns,
-                shares=Shares(weights),
+                shares=shares,
                 tick=watch.tick,
             )
             campaign.run()
@@ -114,6 +128,7 @@ def show_counts(watch: Watch) -> None:
     total = watch.tally.total
     print(f"\n{total.cases} cases of {watch.tally.ops_seen} ops in {watch.seconds:.0f} s, "
           f"{total.rejected} more rejected")  # fmt: skip
+    print(", ".join(f"{name} {watch.tally.by_oracle[name]}" for name in watch.tally.by_oracle))
     known = sum(watch.tally.known_hits.values())
     print(f"{known} cases in {len(watch.tally.known_hits)} known buckets")
     for bucket, count in sorted(watch.tally.dropped.items()):
@@ -167,7 +182,13 @@ def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
-    add("--cases", type=int, default=20_000, metavar="N", help="stop after so many (20000)")
+    add(
+        "--cases",
+        type=int,
+        default=20_000,
+        metavar="N",
+        help="stop after so many of each oracle (20000)",
+    )
     add("--seed", type=int, default=1, metavar="N", help="start the random choices here (1)")
     add("--corpus", type=Path, default=Path("corpus"), metavar="DIR", help="known buckets (corpus)")
     add("--oracles", default="numeric", metavar="ORACLE=N,…", help="what is asked (numeric)")
@@ -186,10 +207,11 @@ def main() -> int:
         with loading():
             buckets = Corpus(chosen.corpus, set(all_ops(load_catalogues()))).known_buckets()
             known = Known.of(buckets, read_accepted(chosen.corpus), tf.__version__)
-        print(f"seed {chosen.seed}, {chosen.cases} cases, {len(known.buckets)} known buckets and "
-              f"{len(known.patterns)} patterns of {chosen.corpus}", flush=True)  # fmt: skip
+        print(f"seed {chosen.seed}, {chosen.cases} cases of each oracle, {len(known.buckets)} known "
+              f"buckets and {len(known.patterns)} patterns of {chosen.corpus}",
+              flush=True)  # fmt: skip
         print(f"findings to {folder}", flush=True)
-        watch = Watch(chosen.cases, known)
+        watch = Watch(chosen.cases, parse_shares([chosen.oracles]), known)
         run(watch, folder, chosen, known)
     except GradfuzzError as error:
         print(f"false_alarms: {error}", file=sys.stderr)
