@@ -207,9 +207,11 @@ def main() -> int:
         with loading():
             buckets = Corpus(chosen.corpus, set(all_ops(load_catalogues()))).known_buckets()
             known = Known.of(buckets, read_accepted(chosen.corpus), tf.__version__)
-        print(f"seed {chosen.seed}, {chosen.cases} cases of each oracle, {len(known.buckets)} known "
-              f"buckets and {len(known.patterns)} patterns of {chosen.corpus}",
-              flush=True)  # fmt: skip
+        print(
+            f"seed {chosen.seed}, {chosen.cases} cases of each oracle, {len(known.buckets)} known "
+            f"buckets and {len(known.patterns)} patterns of {chosen.corpus}",
+            flush=True,
+        )
         print(f"findings to {folder}", flush=True)
         watch = Watch(chosen.cases, parse_shares([chosen.oracles]), known)
         run(watch, folder, chosen, known)
