@@ -83,6 +83,11 @@ def test_what_cannot_be_differentiated_is_refused(arguments: Any, message: str) 
         gradfuzz.compute_gradient(*arguments)
 
 
+def test_a_random_factor_is_told_where_a_zero_hides_it() -> None:
+    with pytest.raises(gradfuzz.FunctionError, match="not deterministic: two calls"):
+        gradfuzz.compute_gradient(lambda x: x * tf.random.normal([], dtype=x.dtype), [0.0])
+
+
 # Tensors of a graph, in a session.
 
 
@@ -140,3 +145,11 @@ def test_a_wrong_shape_is_named() -> None:
             gradfuzz.compute_gradient(x, (2,), x * x, (3,))
         with pytest.raises(gradfuzz.FunctionError, match=r"x_init_value: shape \(3,\), should"):
             gradfuzz.compute_gradient(x, (2,), x * x, (2,), x_init_value=np.ones(3))
+
+
+def test_a_random_graph_is_refused() -> None:
+    with tf.Graph().as_default(), tf1.Session():
+        x = tf1.placeholder(tf.float64, (2,))
+        y = x * tf.random.normal([2], dtype=tf.float64)
+        with pytest.raises(gradfuzz.FunctionError, match=r"session: not deterministic: .* in y"):
+            gradfuzz.compute_gradient(x, (2,), y, (2,))

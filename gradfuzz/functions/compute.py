@@ -17,6 +17,8 @@ from gradfuzz.functions.check import DEADLINE
 from gradfuzz.functions.inputs import described
 from gradfuzz.functions.jacobian import analytic_jacobians, jacobians
 from gradfuzz.functions.prepare import prepare
+from gradfuzz.functions.repeats import require_repeats_nearby
+from gradfuzz.functions.state import kept_values
 from gradfuzz.graph import Array
 from gradfuzz.subject import Subject
 
@@ -96,7 +98,8 @@ def compute_gradient(f: Any, x: Any, *args: Any, **options: Any) -> Any:
     Raises `FunctionError` where there is nothing to differentiate.
     """
     if callable(f):
-        return _of_function(f, x, *args, **options)
+        with kept_values():
+            return _of_function(f, x, *args, **options)
     from gradfuzz.functions.session import compute_session_gradient
 
     return compute_session_gradient(f, x, *args, **options)
@@ -113,7 +116,10 @@ def _of_function(f: Callable[..., Any], x: Any, delta: float | None = None) -> J
         if number not in slots:
             raise FunctionError(f"x[{number}]: {described(each)}, should be real or complex")
     subject = Subject.at(function, function.primals, prepared.name, DEADLINE / 1000)
-    return Jacobians(*measure(subject, delta))
+    found = Jacobians(*measure(subject, delta))
+    if np.isnan(_flat(found.numeric)).any():
+        require_repeats_nearby(prepared)
+    return found
 
 
 def measure(subject: Subject, delta: float | None) -> tuple[tuple[Array, ...], tuple[Array, ...]]:

@@ -11,6 +11,7 @@ from gradfuzz.errors import ForwardError, FunctionError
 from gradfuzz.evaluate import Feed, Outputs, Tensor, first_line
 from gradfuzz.functions.check import DEADLINE
 from gradfuzz.functions.compute import Jacobians, measure
+from gradfuzz.functions.repeats import require_repeats
 from gradfuzz.graph import Array
 from gradfuzz.noise import Noise
 from gradfuzz.realview import from_real_view, real_view
@@ -171,14 +172,23 @@ def compute_session_gradient(
         xs, shapes, x_init_value if several or x_init_value is None else [x_init_value]
     )
     function = SessionFunction.of(session, xs, y, feeds)
-    try:
-        subject = Subject.at(function, primals, y.name, DEADLINE / 1000)
-    except ForwardError as error:
-        raise FunctionError(f"{error}, should run at these inputs") from error
+    subject = _subject(function, primals)
     _require_size(subject, y_shape)
     pairs = zip(*measure(subject, delta), strict=True)
     found = [Jacobians(analytic.T, numeric.T) for analytic, numeric in pairs]
     return found if several else found[0]
+
+
+def _subject(function: SessionFunction, primals: Sequence[Array]) -> Subject:
+    """Run the graph.  Raises `FunctionError` where it does not run, or does not repeat."""
+    try:
+        first, subject = (
+            Subject.at(function, primals, function.y.name, DEADLINE / 1000) for _ in range(2)
+        )
+    except ForwardError as error:
+        raise FunctionError(f"{error}, should run at these inputs") from error
+    require_repeats("session", [("y", first.outputs)], [("y", subject.outputs)], 0.0)
+    return subject
 
 
 def _require_tensors(xs: Sequence[Any], y: Any) -> None:
