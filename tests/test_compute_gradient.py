@@ -71,6 +71,22 @@ def test_the_plot_shows_each_argument(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (
+            "none/jacobians.png",
+            r"plot: .*none/jacobians.png: No such file.*, should be a file that",
+        ),
+        ("jacobians.xyz", "plot: .*'xyz'.*, should be the path of a picture, such as"),
+    ],
+)
+def test_a_plot_that_cannot_be_written_is_refused(tmp_path: Path, path: str, message: str) -> None:
+    with pytest.raises(gradfuzz.FunctionError, match=message) as raised:
+        gradfuzz.compute_gradient(tf.sin, [1.0]).plot(tmp_path / path)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((tf.sin, np.ones(1)), "x: a ndarray, should be a list or tuple"),
