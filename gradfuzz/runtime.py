@@ -35,12 +35,14 @@ with _silence():
 
     # Private, but there for long: what lists the registered gradients, what tells of every op
     # that runs, and the eager core of `tf.constant`, nine tenths checks of types known here,
-    # and what forward mode remembers of earlier calls.
+    # what forward mode remembers of earlier calls, and what a `tf.Variable` really is.
     from tensorflow.python.eager import context, forwardprop
     from tensorflow.python.framework import constant_op, op_callbacks, op_def_registry, ops
+    from tensorflow.python.ops.resource_variable_ops import ResourceVariable
     from tensorflow.python.util import nest
 
 __all__ = [
+    "ResourceVariable",
     "constant",
     "context",
     "environment",

@@ -9,8 +9,11 @@ from gradfuzz.errors import UsageError
 from gradfuzz.graph import Args, Array, Ref
 from gradfuzz.strategies.arguments import Argument, Index, Real, Scope
 from gradfuzz.strategies.builder import Builder
+from gradfuzz.strategies.domains import Domain
 from gradfuzz.strategies.modes import MODES, Mode
 from gradfuzz.strategies.shapes import Dims, require_pattern
+
+DTYPES = ("float64", "float32", "float16")
 
 
 def inputs(
@@ -30,11 +33,23 @@ def inputs(
             raise UsageError(f"inputs[{number}]: a {type(argument).__name__}, should be a pattern, "
                              'such as "*b n", or a description, such as Real("n")')  # fmt: skip
         if isinstance(argument, Real):
-            require_pattern(argument.pattern)
-            if argument.domain.thin:
-                raise UsageError(f"inputs[{number}]: domain {argument.domain}, should be one that "
-                                 "no step leaves (make such a tensor in the function)")  # fmt: skip
+            _require_real(f"inputs[{number}]", argument)
     return _inputs(described, modes)
+
+
+def _require_real(place: str, argument: Real) -> None:
+    """Raise `UsageError` for a description that cannot be drawn from."""
+    if not isinstance(argument.pattern, str):
+        raise UsageError(f"{place}: pattern {argument.pattern!r}, should be one, such as '*b n'")
+    require_pattern(argument.pattern)
+    if not isinstance(argument.domain, Domain):
+        raise UsageError(f"{place}: domain {argument.domain!r}, should be one of "
+                         "gradfuzz.strategies, such as POSITIVE")  # fmt: skip
+    if argument.dtype not in DTYPES:
+        raise UsageError(f"{place}: dtype {argument.dtype!r}, should be {' or '.join(DTYPES)}")
+    if argument.domain.thin:
+        raise UsageError(f"{place}: domain {argument.domain}, should be one that "
+                         "no step leaves (make such a tensor in the function)")  # fmt: skip
 
 
 @st.composite

@@ -61,6 +61,28 @@ def test_a_special_case_at_one_value_is_told_from_a_wrong_rule() -> None:
     assert "at a point nearby the gradient is right" in found.advice
 
 
+def test_a_wrong_rule_is_no_special_case_where_nearby_nothing_can_be_told() -> None:
+    @tf.custom_gradient
+    def wrong(x: Any) -> Any:
+        return tf.sin(x), lambda upstream: upstream * 1.001 * tf.cos(x)
+
+    [found] = told(
+        lambda x: tf.cast(wrong(tf.cast(x, tf.float32)), tf.float64), np.array([0.3, 0.4])
+    ).inputs
+    assert found.verdict is Verdict.DISAGREE
+    assert "at a point nearby" not in found.advice
+
+
+def test_a_fault_of_the_form_names_the_input() -> None:
+    @tf.custom_gradient
+    def total(x: Any) -> Any:
+        return tf.reduce_sum(x), lambda upstream: upstream
+
+    assert "gradient of w: shape (), should be (3,)" in str(
+        told(lambda x, w: x * total(w), 1.0, HALVES)
+    )
+
+
 def test_a_kink_is_named() -> None:
     @tf.custom_gradient
     def wrong(x: Any) -> Any:
@@ -296,6 +318,40 @@ def test_a_training_step_of_a_keras_model() -> None:
     assert report.precision.startswith("float32 (")
 
 
+@pytest.mark.parametrize(
+    ("loss", "labels"),
+    [
+        ("Huber", [0.5, 2.0]),
+        ("BinaryCrossentropy", [0.0, 1.0]),
+        ("SparseCategoricalCrossentropy", np.array(1)),
+    ],
+)
+def test_a_loss_of_keras_is_a_function_like_others(loss: str, labels: Any) -> None:
+    report = told(getattr(tf.keras.losses, loss)(), np.asarray(labels), np.array([0.3, 0.7]))
+    assert report.ok, report
+    assert report.inputs[-1].name == "y_pred"
+
+
+def test_a_regularizer_of_keras_is_a_function_like_others() -> None:
+    assert told(tf.keras.regularizers.L2(), HALVES).ok
+
+
+def test_variables_that_a_function_assigns_to_have_their_values_back() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.BatchNormalization()])
+    x, calls = np.arange(6.0).reshape(3, 2).astype("f4"), tf.Variable(0)
+    before = [np.copy(weight) for weight in (model(x), model)[1].get_weights()]
+
+    def loss() -> Any:
+        calls.assign_add(1)
+        return tf.reduce_sum(model(x, training=True) ** 3)
+
+    assert told(loss, variables=model.trainable_variables).ok
+    assert told(model, x).ok
+    for old, new in zip(before, model.get_weights(), strict=True):
+        assert np.array_equal(old, new)
+    assert calls.numpy() == 0
+
+
 # What is refused, naming the argument.
 
 
@@ -308,7 +364,25 @@ def raising(x: Any) -> Any:
     raise RuntimeError("no such luck")
 
 
+def random_factor(x: Any) -> Any:
+    return x * tf.random.normal([], dtype=x.dtype)
+
+
+def keras_model() -> Any:
+    return tf.keras.Sequential([tf.keras.layers.Input((3,)), tf.keras.layers.Dense(2)])
+
+
 REFUSED = {
+    "random where it is 0": ((random_factor, 0.0), "random_factor: not deterministic: two calls"),
+    "a metric": (
+        (tf.keras.metrics.MeanSquaredError(), HALVES, HALVES),
+        "function: mean_squared_error is a metric, which adds up all calls, should be a loss",
+    ),
+    "a wrong shape for Keras": (
+        (keras_model(), np.ones((2, 4))),
+        r"raised ValueError: .* expected .*3, .*, should run at these inputs$",
+    ),
+    "the end of Python": ((lambda x: sys.exit(5), 1.0), "raised SystemExit: 5, should run at"),
     "no function": (("text", 1.0), "function: a str, should be callable"),
     "a string": ((lambda x: "text", 1.0), "returns output: 'text', should return a real tensor"),
     "integers": ((lambda x: tf.cast(x, tf.int32), 1.0), r"output: int32\[\], should return a real"),
@@ -343,7 +417,10 @@ def test_what_cannot_be_checked_is_refused_in_one_line(name: str) -> None:
         ({"deadline": "soon"}, "deadline: 'soon', should be milliseconds"),
         ({"nondet_tol": -1.0}, "nondet_tol: -1.0, should be a number that is not negative"),
         ({"variables": 3}, "variables: 3, should be a list of variables"),
-        ({"oracles": "numeric"}, "oracles: 'numeric', should be a list of names"),
+        (
+            {"oracles": "numeric"},
+            "oracles: 'numeric', should be a list of names, some of numeric, ",
+        ),
     ],
 )
 def test_a_wrong_option_is_named(option: dict[str, Any], message: str) -> None:
@@ -375,6 +452,18 @@ def test_what_cannot_be_told_is_no_success() -> None:
     with pytest.raises(gradfuzz.WrongGradientError, match=r"output is nan, which has no deriv"):
         gradfuzz.assert_gradients(tf.math.log, -1.0)
     gradfuzz.assert_gradients(tf.math.log, -1.0, allow_inconclusive=True)
+
+
+def test_where_no_output_has_a_value_nothing_agrees() -> None:
+    report = told(tf.math.log, np.array(-1.0))
+    assert report.inputs[0].verdict is Verdict.INCONCLUSIVE
+    assert report.oracles["numeric"].verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_value_too_large_to_be_measured_is_not_said_to_have_no_derivative() -> None:
+    assert "output is 1e+305, which is too large to be measured" in str(
+        told(lambda x: x * 1e300, 1e5)
+    )
 
 
 def test_the_package_is_imported_without_tensorflow() -> None:

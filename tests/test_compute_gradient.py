@@ -71,16 +71,38 @@ def test_the_plot_shows_each_argument(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (
+            "none/jacobians.png",
+            r"plot: .*none/jacobians.png: No such file.*, should be a file that",
+        ),
+        ("jacobians.xyz", "plot: .*'xyz'.*, should be the path of a picture, such as"),
+    ],
+)
+def test_a_plot_that_cannot_be_written_is_refused(tmp_path: Path, path: str, message: str) -> None:
+    with pytest.raises(gradfuzz.FunctionError, match=message) as raised:
+        gradfuzz.compute_gradient(tf.sin, [1.0]).plot(tmp_path / path)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((tf.sin, np.ones(1)), "x: a ndarray, should be a list or tuple"),
         ((lambda x, n: x, [1.0, np.array([2])]), r"x\[1\]: int64\[1\], should be real or complex"),
-        ((1.0, (), 1.0, ()), "x: a float, should be a tensor of a graph"),
+        ((1.0, (), 1.0, ()), "f: 1.0, should be a function, or x: a tensor of a graph"),
+        (("abc", [1.0]), "f: 'abc', should be a function"),
     ],
 )
 def test_what_cannot_be_differentiated_is_refused(arguments: Any, message: str) -> None:
     with pytest.raises(gradfuzz.FunctionError, match=message):
         gradfuzz.compute_gradient(*arguments)
+
+
+def test_a_random_factor_is_told_where_a_zero_hides_it() -> None:
+    with pytest.raises(gradfuzz.FunctionError, match="not deterministic: two calls"):
+        gradfuzz.compute_gradient(lambda x: x * tf.random.normal([], dtype=x.dtype), [0.0])
 
 
 # Tensors of a graph, in a session.
@@ -140,3 +162,67 @@ def test_a_wrong_shape_is_named() -> None:
             gradfuzz.compute_gradient(x, (2,), x * x, (3,))
         with pytest.raises(gradfuzz.FunctionError, match=r"x_init_value: shape \(3,\), should"):
             gradfuzz.compute_gradient(x, (2,), x * x, (2,), x_init_value=np.ones(3))
+
+
+def test_a_random_graph_is_refused() -> None:
+    with tf.Graph().as_default(), tf1.Session():
+        x = tf1.placeholder(tf.float64, (2,))
+        y = x * tf.random.normal([2], dtype=tf.float64)
+        with pytest.raises(gradfuzz.FunctionError, match=r"session: not deterministic: .* in y"):
+            gradfuzz.compute_gradient(x, (2,), y, (2,))
+
+
+WRONG_ARGUMENTS = {
+    "x_shape of another x": (
+        {"x_shape": (3,)},
+        r"x_shape: \(3,\), should be \(2,\), as x:0 has it",
+    ),
+    "x_shape that is none": ({"x_shape": "b"}, "x_shape: 'b', should be a tuple of sizes"),
+    "y_shape that is none": ({"y_shape": "b"}, "y_shape: 'b', should be a tuple of sizes"),
+    "no numbers": ({"x_init_value": "abc"}, "x_init_value: 'abc', should be numbers"),
+    "no feed": ({"feed_dict": 3}, "feed_dict: 3, should be a dict of tensors and their values"),
+    "no tensor to feed": ({"feed_dict": {"a": 3}}, "y: .*'a'.*, should run at these inputs"),
+    "another option": (
+        {"foo": 1},
+        r"compute_gradient\(x, x_shape, …\): .*'foo', should be some of",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ARGUMENTS)
+def test_a_wrong_argument_beside_the_tensors_is_named(name: str) -> None:
+    option, message = WRONG_ARGUMENTS[name]
+    with tf.Graph().as_default(), tf1.Session():
+        x = tf1.placeholder(tf.float64, (2,), name="x")
+        given = {"x_shape": (2,), "y": x * x, "y_shape": (2,), **option}
+        with pytest.raises(gradfuzz.FunctionError, match=message) as raised:
+            gradfuzz.compute_gradient(x, **given)
+    assert "\n" not in str(raised.value)
+
+
+def test_lists_of_other_lengths_and_feeds_of_other_shapes_are_named() -> None:
+    with tf.Graph().as_default(), tf1.Session():
+        a, b = (tf1.placeholder(tf.float64, (2,), name=name) for name in "ab")
+        y = a * b
+        with pytest.raises(gradfuzz.FunctionError, match=r"x_shape: .*, should be a list of 2 sh"):
+            gradfuzz.compute_gradient([a, b], [(2,)], y, (2,))
+        with pytest.raises(gradfuzz.FunctionError, match=r"x_init_value: .*, should be a list"):
+            gradfuzz.compute_gradient([a, b], [(2,), (2,)], y, (2,), x_init_value=[np.ones(2)])
+        with pytest.raises(gradfuzz.FunctionError, match=r"feed_dict: b:0 has a value of shape"):
+            gradfuzz.compute_gradient(a, (2,), y, (2,), feed_dict={b: np.ones(3)})
+
+
+def test_an_option_that_there_is_not_is_named() -> None:
+    message = r"compute_gradient\(f, x, …\): .*'foo', should be some of f, x, delta"
+    with pytest.raises(gradfuzz.FunctionError, match=message):
+        gradfuzz.compute_gradient(tf.sin, [1.0], foo=1)
+
+
+def test_a_variable_whose_feed_does_not_reach_y_is_refused() -> None:
+    with tf.Graph().as_default(), tf1.Session() as session:
+        v = tf1.get_variable("v", (2,), tf.float64, use_resource=True)
+        session.run(v.initializer)
+        with pytest.raises(gradfuzz.FunctionError, match="x: v:0 is a variable that y reads by it"):
+            gradfuzz.compute_gradient(v, (2,), v * v, (2,))
+        value = v.read_value()
+        assert gradfuzz.compute_gradient(value, (2,), value**2, (2,)).max_error < 1e-9

@@ -57,8 +57,49 @@ def test_the_simplest_inputs_that_are_wrong_are_in_the_error() -> None:
 
 def test_inputs_of_which_nothing_can_be_told_are_no_examples() -> None:
     test = gradfuzz.given_gradients("n", settings=FEW)(lambda x: x * np.nan)
-    with pytest.raises((hypothesis.errors.Unsatisfiable, hypothesis.errors.FailedHealthCheck)):
+    with pytest.raises(UsageError, match=r"inputs: at most of them nothing can be told \(output"):
         test()
+
+
+def test_where_only_some_inputs_tell_something_the_others_are_no_examples() -> None:
+    gradfuzz.given_gradients("n", settings=FEW)(lambda x: tf.math.log(x + 8))()
+
+
+def test_a_random_function_is_one_clear_error() -> None:
+    def random(x: Any) -> Any:
+        return x * tf.random.normal([], dtype=x.dtype)
+
+    with pytest.raises(gradfuzz.FunctionError, match="random: not deterministic"):
+        gradfuzz.given_gradients("n", settings=FEW)(random)()
+
+
+def test_a_function_that_refuses_float64_is_given_float32() -> None:
+    def single(x: Any) -> Any:
+        return wrong_above_one(x) * tf.sqrt(2.0)
+
+    with pytest.raises(gradfuzz.WrongGradientError, match=r"x: float32\[1\]: disagree") as raised:
+        gradfuzz.given_gradients("n", settings=FEW)(single)()
+    assert "computed in float32 (in float64 it raises Inv" in str(raised.value)
+    right = gradfuzz.given_gradients("n", settings=FEW)
+    right(lambda x: 0.5 * x * (1 + tf.math.erf(x / tf.sqrt(2.0))))()
+
+
+class TestMethods:
+    """The decorated methods are tests by themselves, as Hypothesis's are."""
+
+    factor = 2.0
+
+    @gradfuzz.given_gradients("*b n", settings=FEW)
+    def test_self_is_passed_on(self, x: Any) -> Any:
+        return self.factor * x**2
+
+    @gradfuzz.given_gradients("n", settings=FEW)
+    def wrong(self, x: Any) -> Any:
+        return self.factor * wrong_above_one(x)
+
+    def test_a_wrong_gradient_in_a_method_is_found(self) -> None:
+        with pytest.raises(gradfuzz.WrongGradientError, match="gradients of wrong: disagree"):
+            self.wrong()
 
 
 @hypothesis.given(inputs("*b n", "n", "*#b"))
@@ -85,6 +126,19 @@ def test_a_wrong_pattern_is_named(pattern: str) -> None:
 def test_a_domain_that_needs_ops_is_refused() -> None:
     with pytest.raises(UsageError, match=r"inputs\[0\]: domain SPD, should be one that no step"):
         inputs(Real("n n", SPD))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (Real("n", 3), r"inputs\[0\]: domain 3, should be one of gradfuzz.strategies"),
+        (Real("n", dtype="foo"), r"inputs\[0\]: dtype 'foo', should be float64 or float32"),
+        (Real(3), r"inputs\[0\]: pattern 3, should be one"),
+    ],
+)
+def test_a_description_that_is_wrong_is_refused(wrong: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        gradfuzz.given_gradients(wrong)
 
 
 def test_a_function_that_does_not_run_fails_with_its_name() -> None:
@@ -128,6 +182,17 @@ def right(x, w):
 def raising(x):
     raise RuntimeError("no such luck")
 
+def random(x):
+    return x * tf.random.normal([], dtype=x.dtype)
+
+def single(x):
+    return 0.5 * x * (1 + tf.math.erf(x / tf.sqrt(2.0)))
+
+def ending(x):
+    raise SystemExit(5)
+
+number = 3
+
 def nan(x):
     return x * float("nan")
 
@@ -165,6 +230,9 @@ def test_a_function_is_checked_by_its_name(folder: Path) -> None:
         ("no_colon", "n", "function 'no_colon': should be module:function"),
         ("no_such_module:f", "n", "module 'no_such_module': not imported (ModuleNotFoundError"),
         ("{}:absent", "n", ":absent': not there, should be a function of the module"),
+        ("{}:number", "n", ":number': of type int, should be a function"),
+        ("{}:random", "n", "random: not deterministic: two calls at the same inputs differ"),
+        ("{}:ending", "n", "ending: raised SystemExit: 5, should run"),
         ("{}:right", "n", "inputs: 1 given, should be what right takes"),
         ("{}:wrong", "n-", "pattern 'n-': 'n-', should be an axis"),
         ("{}:raising", "n", "raising: raised RuntimeError: no such luck, should run"),
@@ -178,6 +246,19 @@ def test_what_cannot_be_checked_is_refused_in_one_line(
     assert done.exit_code == 2
     assert message in done.output
     assert "Traceback" not in done.output
+
+
+def test_what_refuses_float64_is_checked_in_float32_and_that_is_said(folder: Path) -> None:
+    done = run("check", f"ops_of_{folder.name}:single", "*b n", "--max-examples", 20)
+    assert done.exit_code == 0, done.output
+    assert "right at 20 inputs of shapes *b n, in float32 (in float64 it raises" in done.stdout
+
+
+def test_a_module_that_ends_python_is_refused_in_one_line(folder: Path) -> None:
+    (folder / f"ending_{folder.name}.py").write_text("raise SystemExit(5)")
+    done = run("check", f"ending_{folder.name}:f", "n")
+    assert done.exit_code == 2
+    assert "not imported (SystemExit: 5)" in done.output
 
 
 def test_ops_of_a_file_are_fuzzed_saved_and_replayed(folder: Path) -> None:

@@ -16,7 +16,8 @@ from gradfuzz.errors import UsageError
 from gradfuzz.evaluate import first_line
 from gradfuzz.functions.check import WrongGradientError
 from gradfuzz.functions.inputs import argument_names
-from gradfuzz.given import given_gradients
+from gradfuzz.functions.said import said
+from gradfuzz.given import Demand, Test
 from gradfuzz.graph import format_array
 
 
@@ -33,15 +34,22 @@ def check(
         max_examples=examples, deadline=None, database=None, print_blob=False,
         verbosity=hypothesis.Verbosity.quiet, derandomize=seed is None,
     )  # fmt: skip
-    test = given_gradients(*patterns, settings=settings)(function)
+    demand = Demand.of(patterns)
+    test = demand.test(function, settings)
     wrong = _run(test if seed is None else hypothesis.seed(seed)(test))
     if wrong is None:
-        console.print(f"{target}: right at {examples} inputs of shapes {', '.join(patterns)}")
+        console.print(one_line(f"{target}: right at {examples} inputs of shapes "
+                               f"{', '.join(patterns)}{_how(demand)}"), soft_wrap=True)  # fmt: skip
     else:
         _show(console, wrong, argument_names(function, len(wrong.inputs)))
     if as_json:
         write_json(_as_json(target, wrong))
     return 0 if wrong is None else 1
+
+
+def _how(demand: Demand) -> str:
+    """Return in what precision, where that is not what one would think."""
+    return "" if demand.precision in ("", "float64") else f", in {demand.precision}"
 
 
 def load_function(target: str) -> Callable[..., Any]:
@@ -54,18 +62,20 @@ def load_function(target: str) -> Callable[..., Any]:
         sys.path.insert(0, here)
     try:
         found: Any = importlib.import_module(module_name)
-    # It is the user's module: it may raise anything.
-    except Exception as error:
-        what = f"{type(error).__name__}: {first_line(error)}"
-        raise UsageError(f"module {module_name!r}: not imported ({what})") from error
+    # It is the user's module: it may raise anything, and end Python.
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"module {module_name!r}: not imported ({said(error)})") from error
     for part in path.split("."):
-        found = getattr(found, part, None)
+        if not hasattr(found, part):
+            raise UsageError(f"function {target!r}: not there, should be a function of the module")
+        found = getattr(found, part)
     if not callable(found):
-        raise UsageError(f"function {target!r}: not there, should be a function of the module")
+        raise UsageError(f"function {target!r}: of type {type(found).__name__}, should be "
+                         "a function")  # fmt: skip
     return found  # type: ignore[no-any-return]  # whatever is callable
 
 
-def _run(test: Callable[[], None]) -> WrongGradientError | None:
+def _run(test: Test) -> WrongGradientError | None:
     try:
         test()
     except WrongGradientError as wrong:
@@ -75,7 +85,10 @@ def _run(test: Callable[[], None]) -> WrongGradientError | None:
         raise UsageError(f"inputs: at most of them nothing can be told ({why}); should be of "
                          "shapes and domains that the function takes") from error  # fmt: skip
     except BaseExceptionGroup as several:
-        return next(each for each in several.exceptions if isinstance(each, WrongGradientError))
+        for each in several.exceptions:
+            if isinstance(each, WrongGradientError):
+                return each
+        raise several.exceptions[0] from several
     return None
 
 

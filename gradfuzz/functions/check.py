@@ -1,12 +1,9 @@
 """`check_gradients` and `assert_gradients`: any callable, by the oracles that judge graphs."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
-
-import numpy as np
 
 from gradfuzz.errors import FunctionError
 from gradfuzz.examine import ORACLES
@@ -14,6 +11,7 @@ from gradfuzz.finding import Verdict
 from gradfuzz.functions.prepare import prepare
 from gradfuzz.functions.question import Question
 from gradfuzz.functions.report import GradientReport
+from gradfuzz.functions.state import kept_values
 
 # A function of the user's may be a whole model: so many milliseconds of CPU for one check.
 DEADLINE = 60_000.0
@@ -43,7 +41,8 @@ def check_gradients(
     whatever is not a floating-point number is passed on as it is.  It returns real or complex
     tensors in any structure; others are not looked at.  A layer or model of Keras, or a
     `tf.Module`, is differentiated by its trainable weights too, and any function by the
-    `variables` that it holds: they are assigned to, and have their values back in the end.
+    `variables` that it holds.  Every variable has its value back in the end, also those that
+    the function assigns to.
 
     `jacobian` compares every element rather than what looks suspicious.  As in PyTorch's
     `gradcheck`, two calls may differ by `nondet_tol`; as in Hypothesis, `deadline` is in
@@ -56,7 +55,7 @@ def check_gradients(
     Raises `FunctionError`, which names the argument at fault, where there is nothing to check.
     """
     _require_options(variables, nondet_tol, deadline, oracles)
-    with kept_values([*variables, *getattr(function, "variables", ())]):
+    with kept_values():
         prepared = prepare(function, inputs, variables, nondet_tol)
         question = Question(prepared, _seconds(deadline), tuple(oracles))
         return question.report(jacobian=jacobian)
@@ -75,18 +74,6 @@ def assert_gradients(
         raise WrongGradientError(report, inputs)
 
 
-@contextmanager
-def kept_values(variables: Sequence[Any]) -> Iterator[None]:
-    """Give variables the values back that they had before the block."""
-    kept = [variable for variable in variables if hasattr(variable, "assign")]
-    values = [np.copy(variable.numpy()) for variable in kept]
-    try:
-        yield
-    finally:
-        for variable, value in zip(kept, values, strict=True):
-            variable.assign(value)
-
-
 def _require_options(variables: Any, nondet_tol: Any, deadline: Any, oracles: Any) -> None:
     """Raise `FunctionError` for an option that is not what it should be."""
     if not isinstance(variables, list | tuple):
@@ -96,7 +83,8 @@ def _require_options(variables: Any, nondet_tol: Any, deadline: Any, oracles: An
     if not isinstance(deadline, int | float | timedelta | None):
         raise FunctionError(f"deadline: {deadline!r}, should be milliseconds, a timedelta or None")
     if isinstance(oracles, str):
-        raise FunctionError(f"oracles: {oracles!r}, should be a list of names")
+        raise FunctionError(f"oracles: {oracles!r}, should be a list of names, "
+                            f"some of {', '.join(ORACLES)}")  # fmt: skip
     for name in oracles:
         if name not in ORACLES:
             raise FunctionError(f"oracles: {name!r}, should be some of {', '.join(ORACLES)}")

@@ -4,6 +4,7 @@ Source: tensorflow/python/ops/gradient_checker_v2.py for a function; gradient_ch
 tensors of a graph and a session.  The layout of what is returned is theirs.
 """
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,10 @@ from gradfuzz.functions.check import DEADLINE
 from gradfuzz.functions.inputs import described
 from gradfuzz.functions.jacobian import analytic_jacobians, jacobians
 from gradfuzz.functions.prepare import prepare
+from gradfuzz.functions.repeats import require_repeats_nearby
+from gradfuzz.functions.state import kept_values
 from gradfuzz.graph import Array
+from gradfuzz.runtime import tf
 from gradfuzz.subject import Subject
 
 if TYPE_CHECKING:
@@ -77,7 +81,7 @@ def _flat(jacobians: Any) -> Array:
     return np.concatenate([np.ravel(x) for x in _listed(jacobians)] or [np.zeros(0)])
 
 
-def compute_gradient(f: Any, x: Any, *args: Any, **options: Any) -> Any:
+def compute_gradient(*args: Any, **options: Any) -> Any:
     """Return the analytic and the numeric Jacobian: `tf.test.compute_gradient`, better numbers.
 
     `compute_gradient(f, x, delta=None)` takes a function and a list of its arguments, and
@@ -95,11 +99,30 @@ def compute_gradient(f: Any, x: Any, *args: Any, **options: Any) -> Any:
 
     Raises `FunctionError` where there is nothing to differentiate.
     """
-    if callable(f):
-        return _of_function(f, x, *args, **options)
-    from gradfuzz.functions.session import compute_session_gradient
+    first = args[0] if args else options.get("f", options.get("x"))
+    if callable(first):
+        _require_signature("compute_gradient(f, x, …)", _of_function, args, options)
+        with kept_values():
+            return _of_function(*args, **options)
+    if not tf.is_tensor(first) and not isinstance(first, list | tuple):
+        raise FunctionError(f"f: {described(first)}, should be a function, or x: a tensor of a "
+                            "graph")  # fmt: skip
+    from gradfuzz.functions.session import compute_session_gradient as of_session
 
-    return compute_session_gradient(f, x, *args, **options)
+    _require_signature("compute_gradient(x, x_shape, …)", of_session, args, options)
+    return of_session(*args, **options)
+
+
+def _require_signature(
+    place: str, called: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    """Raise `FunctionError` where the arguments are not those of this form."""
+    signature = inspect.signature(called)
+    try:
+        signature.bind(*args, **options)
+    except TypeError as error:
+        names = ", ".join(signature.parameters)
+        raise FunctionError(f"{place}: {error}, should be some of {names}") from None
 
 
 def _of_function(f: Callable[..., Any], x: Any, delta: float | None = None) -> Jacobians:
@@ -113,7 +136,10 @@ def _of_function(f: Callable[..., Any], x: Any, delta: float | None = None) -> J
         if number not in slots:
             raise FunctionError(f"x[{number}]: {described(each)}, should be real or complex")
     subject = Subject.at(function, function.primals, prepared.name, DEADLINE / 1000)
-    return Jacobians(*measure(subject, delta))
+    found = Jacobians(*measure(subject, delta))
+    if np.isnan(_flat(found.numeric)).any():
+        require_repeats_nearby(prepared)
+    return found
 
 
 def measure(subject: Subject, delta: float | None) -> tuple[tuple[Array, ...], tuple[Array, ...]]:

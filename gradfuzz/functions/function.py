@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gradfuzz.errors import ForwardError, FunctionError
-from gradfuzz.evaluate import Feed, Outputs, Tensor, feed, first_line
+from gradfuzz.evaluate import Feed, Outputs, Tensor, feed
 from gradfuzz.functions.inputs import Arguments, Input, described, subscripted
+from gradfuzz.functions.said import said
 from gradfuzz.graph import Array
 from gradfuzz.noise import Noise
 from gradfuzz.runtime import nest, tf
@@ -70,8 +71,8 @@ class Function:
         try:
             found = [tensor for _, tensor in real_outputs(self.raw(sources))]
         # It is the user's: whatever it raises at another point says that it is not defined there.
-        except Exception as raised:
-            raise ForwardError(f"{type(raised).__name__}: {first_line(raised)}") from raised
+        except (Exception, SystemExit) as raised:
+            raise ForwardError(said(raised)) from raised
         return found
 
     def noisy(self, noise: Noise) -> "Function":

@@ -55,6 +55,16 @@ def analytic_jacobians(subject: Subject) -> list[Array]:
     return found
 
 
+def agrees_by(subject: Subject, element: int) -> bool:
+    """Return whether all derivatives by one element of the only leaf are seen to be right.
+
+    Raises `GradientError`.
+    """
+    [analytic] = analytic_jacobians(subject)
+    _, _, agree, _ = _column(subject, 0, element, analytic[:, element])
+    return bool((agree[subject.kept] == 1).all())
+
+
 def _measured(subject: Subject, leaf: int, name: str, analytic: Array) -> Jacobian:
     size, elements = analytic.shape
     found = np.zeros((elements, 4, size))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradfuzz.errors import FunctionError
+from gradfuzz.evaluate import first_line
 from gradfuzz.functions.jacobian import Jacobian
 from gradfuzz.graph import Array
 
@@ -41,8 +42,22 @@ def plot_arrays(
         _values(left, a, n, name)
         _differences(right, a, n, None if not errors else errors[number])
     if path is not None:
-        figure.savefig(path)
+        _save(figure, path)
     return figure
+
+
+def _save(figure: "Figure", path: Any) -> None:
+    """Write a figure.  Raises `FunctionError` for a path that cannot be written."""
+    try:
+        figure.savefig(path)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise FunctionError(f"plot: {path}: {why}, should be a file that can be "
+                            "written") from error  # fmt: skip
+    # What is no format of matplotlib's, and what is no path.
+    except (ValueError, TypeError) as error:
+        raise FunctionError(f"plot: {first_line(error)}, should be the path of a picture, "
+                            "such as jacobians.png") from error  # fmt: skip
 
 
 def _figure() -> Any:

@@ -8,11 +8,12 @@ import numpy as np
 
 from gradfuzz.dtypes import EPSILON
 from gradfuzz.errors import FunctionError
-from gradfuzz.evaluate import first_line
 from gradfuzz.functions.function import Function
 from gradfuzz.functions.inputs import Arguments, Input, held_variables, named
 from gradfuzz.functions.precision import ops_seen
-from gradfuzz.functions.twin import float64_twin, is_keras_layer
+from gradfuzz.functions.repeats import require_repeats
+from gradfuzz.functions.said import said
+from gradfuzz.functions.twin import float64_twin, is_keras_layer, is_keras_metric
 from gradfuzz.graph import Array
 from gradfuzz.rounding import coarsest
 from gradfuzz.runtime import tf
@@ -22,13 +23,15 @@ from gradfuzz.runtime import tf
 class Prepared:
     """A function that runs and repeats, and what it returns at the point.
 
-    `precision` says in what it computes, and why in nothing better.
+    `precision` says in what it computes, and why in nothing better.  Two calls may differ by
+    `nondet_tol`.
     """
 
     name: str
     function: Function
     outputs: Sequence[tuple[str, Array]]
     precision: str
+    nondet_tol: float = 0.0
 
 
 def prepare(
@@ -43,6 +46,11 @@ def prepare(
     """
     if not callable(function):
         raise FunctionError(f"function: a {type(function).__name__}, should be callable")
+    if is_keras_metric(function):
+        raise FunctionError(
+            f"function: {named(function)} is a metric, which adds up all calls, "
+            "should be a loss, or another function of its inputs alone"
+        )
     name, arguments = named(function), Arguments.of(function, inputs)
     _build(function, inputs, name)
     leaves = [*arguments.inputs(), *held_variables([*variables, *_weights(function)])]
@@ -73,7 +81,8 @@ def _build(function: Any, inputs: Sequence[Any], name: str) -> None:
 
 def _require_runs(given: Function, name: str, inputs: Sequence[Any]) -> None:
     dtypes = {each.name: each.value.dtype.name for each in given.inputs}
-    mixed = len(set(dtypes.values())) > 1
+    # A layer of Keras casts what it is given.
+    mixed = len(set(dtypes.values())) > 1 and not is_keras_layer(given.call)
     stands = ", ".join(f"{leaf} is {dtype}" for leaf, dtype in dtypes.items())
     hint = f"; inputs: {stands}, should be of one dtype" if mixed else _hint_of_lists(inputs)
     _call(given.result, name, hint)
@@ -93,10 +102,11 @@ def _call(run: Callable[[], Any], name: str, hint: str) -> Any:
         return run()
     except FunctionError as error:
         raise FunctionError(str(error).replace("function:", f"{name}:", 1)) from None
-    # It is the user's: it may raise anything.
-    except Exception as raised:
-        what = f"{type(raised).__name__}: {first_line(raised)}"
-        raise FunctionError(f"{name}: raised {what}, should run at these inputs{hint}") from raised
+    # It is the user's: it may raise anything, and end Python.
+    except (Exception, SystemExit) as raised:
+        raise FunctionError(
+            f"{name}: raised {said(raised)}, should run at these inputs{hint}"
+        ) from raised
 
 
 def _precise(given: Function, leaves: Sequence[Input], variables: Sequence[Any]) -> Function | str:
@@ -117,8 +127,8 @@ def _precise(given: Function, leaves: Sequence[Input], variables: Sequence[Any])
         function = Function.of(call, given.arguments, precise)
         function.result()
     # It is the user's: whatever it raises says that float64 is not for it.
-    except Exception as raised:  # noqa: BLE001
-        return f"in float64 it raises {type(raised).__name__}: {first_line(raised)}"
+    except (Exception, SystemExit) as raised:  # noqa: BLE001
+        return f"in float64 it raises {said(raised)}"
     return function
 
 
@@ -126,34 +136,15 @@ def _prepared(name: str, precise: Function | str, given: Function, nondet_tol: f
     function = given if isinstance(precise, str) else precise
     with ops_seen() as seen:
         outputs = function.result()
-    _require_repeats(name, outputs, function.result(), nondet_tol)
+    require_repeats(name, outputs, function.result(), nondet_tol)
     held = {tf.as_dtype(each.value.dtype): f"{each.name}" for each in function.inputs}
     dtype = max(coarsest(seen), *map(_real, held), key=lambda each: EPSILON[each])
     why = f" ({precise})" if isinstance(precise, str) else ""
     if not why and dtype != tf.float64:
         why = f" ({seen[dtype]} computes in it)" if dtype in seen else f" ({held[dtype]} is)"
     function = replace(function, epsilon=EPSILON[dtype])
-    return Prepared(name, function, outputs, f"{dtype.name}{why}")
+    return Prepared(name, function, outputs, f"{dtype.name}{why}", nondet_tol)
 
 
 def _real(dtype: Any) -> Any:
     return dtype.real_dtype
-
-
-def _require_repeats(
-    name: str,
-    outputs: Sequence[tuple[str, Array]],
-    again: Sequence[tuple[str, Array]],
-    nondet_tol: float,
-) -> None:
-    for (place, first), (_, second) in zip(outputs, again, strict=True):
-        if first.shape != second.shape:
-            raise FunctionError(f"{name}: {place} has shape {first.shape}, then {second.shape}, "
-                                "should be the same each time")  # fmt: skip
-        if not np.allclose(first, second, rtol=0, atol=nondet_tol, equal_nan=True):
-            with np.errstate(invalid="ignore"):
-                gap = float(np.nanmax(np.abs(first.astype(np.float64) - second)))
-            raise FunctionError(
-                f"{name}: not deterministic: two calls at the same inputs differ by {gap:.3g} in "
-                f"{place}, should be the same (fix a seed, pass training=False, or nondet_tol=)"
-            )

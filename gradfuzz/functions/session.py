@@ -11,6 +11,9 @@ from gradfuzz.errors import ForwardError, FunctionError
 from gradfuzz.evaluate import Feed, Outputs, Tensor, first_line
 from gradfuzz.functions.check import DEADLINE
 from gradfuzz.functions.compute import Jacobians, measure
+from gradfuzz.functions.inputs import described
+from gradfuzz.functions.repeats import require_repeats
+from gradfuzz.functions.shapes import require_feeds, require_shape, require_shapes
 from gradfuzz.graph import Array
 from gradfuzz.noise import Noise
 from gradfuzz.realview import from_real_view, real_view
@@ -75,7 +78,8 @@ class SessionFunction:
     def run(self, sources: Sequence[Tensor]) -> list[Tensor]:
         try:
             return [constant(real_view(np.asarray(self.session.run(self.y, self.fed(sources)))))]
-        except tf.errors.OpError as error:
+        # What it is fed with is refused by the session, before there is any op.
+        except (tf.errors.OpError, TypeError, ValueError) as error:
             raise ForwardError(f"y: {first_line(error)}") from error
 
     @property
@@ -159,26 +163,52 @@ def compute_session_gradient(
 ) -> Jacobians | list[Jacobians]:
     """Return the Jacobians of `y` by `x`, (inputs, outputs): see `compute_gradient`."""
     several = isinstance(x, list | tuple)
-    xs, shapes = (list(x), list(x_shape)) if several else ([x], [x_shape])
+    xs = list(x) if several else [x]
     _require_tensors(xs, y)
+    shapes = require_shapes(xs, x_shape, several=several)
     session = session or tf.compat.v1.get_default_session()
     if session is None:
         raise FunctionError("session: none, should be given, or be entered (with session: …)")
     if init_targets is not None:
         session.run(init_targets)
-    feeds = {**(extra_feed_dict or {}), **(feed_dict or {})}
-    primals = _primals(
-        xs, shapes, x_init_value if several or x_init_value is None else [x_init_value]
-    )
+    feeds = {
+        **require_feeds("extra_feed_dict", extra_feed_dict),
+        **require_feeds("feed_dict", feed_dict),
+    }
+    values = x_init_value if several or x_init_value is None else [x_init_value]
+    primals = _primals(xs, shapes, values)
     function = SessionFunction.of(session, xs, y, feeds)
-    try:
-        subject = Subject.at(function, primals, y.name, DEADLINE / 1000)
-    except ForwardError as error:
-        raise FunctionError(f"{error}, should run at these inputs") from error
+    _require_reach(function)
+    subject = _subject(function, primals)
     _require_size(subject, y_shape)
     pairs = zip(*measure(subject, delta), strict=True)
     found = [Jacobians(analytic.T, numeric.T) for analytic, numeric in pairs]
     return found if several else found[0]
+
+
+def _require_reach(function: SessionFunction) -> None:
+    """Raise `FunctionError` where `y` depends on a variable, but not on what is fed for it."""
+    computed = _ancestors(function.y)
+    for x, gradient in zip(function.xs, function.gradients, strict=True):
+        if isinstance(x, tf.Variable) and gradient is not None:
+            fed = function.y.graph.as_graph_element(x)
+            if fed.op not in computed:
+                raise FunctionError(
+                    f"x: {x.name} is a variable that y reads by itself, should be a placeholder, "
+                    "or a tensor that y is computed from"
+                )
+
+
+def _subject(function: SessionFunction, primals: Sequence[Array]) -> Subject:
+    """Run the graph.  Raises `FunctionError` where it does not run, or does not repeat."""
+    try:
+        first, subject = (
+            Subject.at(function, primals, function.y.name, DEADLINE / 1000) for _ in range(2)
+        )
+    except ForwardError as error:
+        raise FunctionError(f"{error}, should run at these inputs") from error
+    require_repeats("session", [("y", first.outputs)], [("y", subject.outputs)], 0.0)
+    return subject
 
 
 def _require_tensors(xs: Sequence[Any], y: Any) -> None:
@@ -193,22 +223,28 @@ def _require_tensors(xs: Sequence[Any], y: Any) -> None:
             raise FunctionError(f"{name}: {each.dtype.name}, should be real or complex")
 
 
-def _primals(xs: Sequence[Any], shapes: Sequence[Any], values: Any) -> list[Array]:
+def _primals(xs: Sequence[Any], shapes: Sequence[tuple[int, ...]], values: Any) -> list[Array]:
     """Return where to differentiate: the values given, or random ones from 0 to 1."""
     rng = np.random.default_rng(0)
+    if values is None:
+        values = [rng.random(shape) for shape in shapes]
+    if not isinstance(values, list | tuple | np.ndarray) or len(values) != len(xs):
+        raise FunctionError(f"x_init_value: {described(values)}, should be a list of "
+                            f"{len(xs)} arrays, one for each x")  # fmt: skip
     found = []
-    for number, (x, shape) in enumerate(zip(xs, shapes, strict=True)):
-        dtype = x.dtype.as_numpy_dtype
-        shape = tuple(np.atleast_1d(shape).tolist()) if np.ndim(shape) or shape else ()
-        value = rng.random(shape) if values is None else np.asarray(values[number])
+    for x, shape, each in zip(xs, shapes, values, strict=True):
+        value = np.asarray(each)
+        if value.dtype.kind not in "biufcV":
+            raise FunctionError(f"x_init_value: {described(each)}, should be numbers")
         if value.shape != shape:
             raise FunctionError(f"x_init_value: shape {value.shape}, should be x_shape {shape}")
-        found.append(real_view(value.astype(dtype)))
+        found.append(real_view(value.astype(x.dtype.as_numpy_dtype)))
     return found
 
 
 def _require_size(subject: Subject, y_shape: Sequence[int]) -> None:
-    size = int(np.prod(y_shape, dtype=int))
+    shape = require_shape("y_shape", y_shape)
+    size = int(np.prod(shape, dtype=int))
     own = subject.linearisation.outputs[0].shape
     if subject.outputs.size not in (size, 2 * size):
-        raise FunctionError(f"y_shape: {tuple(y_shape)}, should be {tuple(own)}, as y has it")
+        raise FunctionError(f"y_shape: {shape}, should be {tuple(own)}, as y has it")

@@ -14,8 +14,19 @@ LIKENESS = 1e-3
 
 def is_keras_layer(function: Callable[..., Any]) -> bool:
     """Return whether a function is a layer or model of Keras, without importing Keras."""
-    modules = {base.__module__.partition(".")[0] for base in type(function).__mro__}
-    return bool(modules & {"keras", "tf_keras"})
+    return _is_of_keras(function, "Layer")
+
+
+def is_keras_metric(function: Callable[..., Any]) -> bool:
+    """Return whether a function is a metric of Keras, which adds up what it is called with."""
+    return _is_of_keras(function, "Metric")
+
+
+def _is_of_keras(function: Callable[..., Any], name: str) -> bool:
+    return any(
+        base.__name__ == name and base.__module__.partition(".")[0] in ("keras", "tf_keras")
+        for base in type(function).__mro__
+    )
 
 
 def float64_twin(layer: Any, arguments: Sequence[Any]) -> Any | None:
