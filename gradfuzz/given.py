@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import hypothesis
@@ -13,6 +13,7 @@ from gradfuzz.finding import Verdict
 from gradfuzz.functions.check import WrongGradientError, check_gradients
 from gradfuzz.functions.inputs import named
 from gradfuzz.functions.report import GradientReport
+from gradfuzz.functions.state import Variables
 from gradfuzz.strategies.inputs import inputs
 
 # TensorFlow's first calls take long, and that is nobody's fault.
@@ -59,6 +60,7 @@ class Demand:
     told: int = 0
     untold: int = 0
     precision: str = ""
+    variables: Variables = field(default_factory=Variables)
 
     @classmethod
     def of(cls, arguments: Sequence[Any]) -> "Demand":
@@ -87,7 +89,8 @@ class Demand:
 
         Where nothing can be told, it is no example.  Raises `UsageError` where that is so of all.
         """
-        drawn, report = self._report(function, drawn)
+        with self.variables.known():
+            drawn, report = self._report(function, drawn)
         if report.verdict is Verdict.INCONCLUSIVE:
             self.untold += 1
             self._require_hope(report)

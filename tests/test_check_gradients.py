@@ -339,7 +339,9 @@ def test_a_regularizer_of_keras_is_a_function_like_others() -> None:
 def test_variables_that_a_function_assigns_to_have_their_values_back() -> None:
     model = tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.BatchNormalization()])
     x, calls = np.arange(6.0).reshape(3, 2).astype("f4"), tf.Variable(0)
-    before = [np.copy(weight) for weight in (model(x), model)[1].get_weights()]
+    model(x)
+    model.layers[0].set_weights([np.array([[1.0, -1.0], [0.5, 2.0]]), np.zeros(2)])
+    before = [np.copy(weight) for weight in model.get_weights()]
 
     def loss() -> Any:
         calls.assign_add(1)

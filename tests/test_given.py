@@ -308,3 +308,19 @@ def test_a_file_without_ops_is_refused(folder: Path, text: str | None, message: 
     done = run("ops", "--ops-from", file)
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_variables_made_in_the_first_call_have_their_values_back() -> None:
+    made = []
+
+    @gradfuzz.given_gradients("n", settings=FEW)
+    def test(x: Any) -> Any:
+        if not made:
+            made.append(tf.Variable(0.0, trainable=False))
+        made[0].assign_add(1.0)
+        return tf.sin(x)
+
+    test()
+    before = made[0].numpy()
+    test()
+    assert made[0].numpy() == before
